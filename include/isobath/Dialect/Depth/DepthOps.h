@@ -1,0 +1,22 @@
+//===- DepthOps.h - The operations of the depth dialect -----------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ISOBATH_DIALECT_DEPTH_DEPTHOPS_H
+#define ISOBATH_DIALECT_DEPTH_DEPTHOPS_H
+
+#include "isobath/Dialect/Depth/DepthDialect.h"
+#include "isobath/Differentiation/DifferentiableOpInterface.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "isobath/Dialect/Depth/DepthOps.h.inc"
+
+#endif // ISOBATH_DIALECT_DEPTH_DEPTHOPS_H

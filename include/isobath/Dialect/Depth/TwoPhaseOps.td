@@ -1,0 +1,185 @@
+//===- TwoPhaseOps.td - A route in two phases: closed sources, then the partial ===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ISOBATH_DIALECT_DEPTH_TWOPHASEOPS_TD
+#define ISOBATH_DIALECT_DEPTH_TWOPHASEOPS_TD
+
+include "isobath/Dialect/Depth/DepthDialect.td"
+
+def Depth_PartialOp : Depth_DifferentiableOp<"partial",
+    [AttrSizedOperandSegments]> {
+  let summary = "a route over the closed sources alone, ready to be merged";
+  let description = [{
+    For each query, the normalised mix o over the closed sources and the
+    log-sum-exp L of its logits, which is all that a later merge needs:
+
+        o = Σ_i softmax(ℓ)_i s_i,   L = log Σ_i exp ℓ_i
+
+    `lse` L is [Q, B, T, h], `logits` ℓ is [Q, B, T, h, C], `rstd` r [B, T, C].
+
+    - (C1) at least one query and one closed source
+    - (C2) all sources have one type [B, T, D]
+    - (C3) every query is a vector of D elements of the arithmetic's type
+    - (C4) `heads` is positive and divides D
+    - (C5) `epsilon` is positive and finite
+
+    ```mlir
+    %o, %lse, %logits, %rstd = depth.partial queries(%w : tensor<64xf32>)
+      closed(%e, %b0 : tensor<2x8x64xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+    ```
+  }];
+  let arguments = (ins Variadic<Net_Vector>:$queries,
+                       Variadic<Net_Activation>:$closed,
+                       I64Attr:$heads, F64Attr:$epsilon);
+  let results = (outs Variadic<Net_Activation>:$mixes, Depth_HeadScalars:$lse,
+                      Depth_Distribution:$logits, Depth_SourceScalars:$rstd);
+  let assemblyFormat = [{
+    `queries` `(` $queries `:` custom<UniformTypes>(ref($queries), type($queries)) `)`
+    `closed` `(` $closed `:` custom<UniformTypes>(ref($closed), type($closed)) `)`
+    `heads` `(` $heads `)` attr-dict
+  }];
+}
+
+def Depth_PartialAdjointOp : Depth_Op<"partial_adjoint",
+    [AttrSizedOperandSegments]> {
+  let summary = "adjoint of partial";
+  let description = [{
+    With `gradients` ∂o (one a query) and `lse_gradient` ∂L, per query and head
+
+        δ_i  = exp(ℓ_i − L) (∂o·s_i − ∂o·o + ∂L)
+        ∂s_i = Σ_queries exp(ℓ_i − L) ∂o + δ_i (r_i u − ℓ_i r_i² s_i / D)
+        ∂u   = Σ_tokens Σ_i δ_i r_i s_i
+
+    - (C1) as many gradients and mixes as queries, all of the closed sources'
+      type [B, T, D]; at least one of each
+    - (C2) every query has D elements
+    - (C3) `lse` and `lse_gradient` are [Q, B, T, h] with h dividing D, `logits`
+      is [Q, B, T, h, C], `rstd` [B, T, C]
+  }];
+  let arguments = (ins Variadic<Net_Vector>:$queries,
+                       Variadic<Net_Activation>:$gradients,
+                       Variadic<Net_Activation>:$mixes,
+                       Variadic<Net_Activation>:$closed,
+                       Depth_HeadScalars:$lse_gradient, Depth_HeadScalars:$lse,
+                       Depth_Distribution:$logits, Depth_SourceScalars:$rstd);
+  let results = (outs Variadic<Net_Tensor>:$operand_gradients);
+  let extraClassDeclaration = [{
+    /// One ∂s_i for each closed source.
+    ::mlir::ValueRange getClosedGradients() {
+      return getOperandGradients().take_front(getClosed().size());
+    }
+    /// One ∂u for each query.
+    ::mlir::ValueRange getQueryGradients() {
+      return getOperandGradients().drop_front(getClosed().size());
+    }
+  }];
+  let assemblyFormat = [{
+    `queries` `(` $queries `:` custom<UniformTypes>(ref($queries), type($queries)) `)`
+    `gradients` `(` $gradients `:` custom<UniformTypes>(ref($gradients), type($gradients)) `)`
+    `mixes` `(` $mixes `:` custom<UniformTypes>(ref($mixes), type($mixes)) `)`
+    `closed` `(` $closed `:` custom<UniformTypes>(ref($closed), type($closed)) `)`
+    `saved` `(` $lse_gradient `,` $lse `,` $logits `,` $rstd `:`
+    type($lse_gradient) `,` type($lse) `,` type($logits) `,` type($rstd) `)`
+    attr-dict
+  }];
+}
+
+def Depth_MergeOp : Depth_DifferentiableOp<"merge",
+    [AttrSizedOperandSegments]> {
+  let summary = "add the partial to a route over the closed sources";
+  let description = [{
+    Given o and L of `depth.partial` and the open block's partial sum p, per
+    query and head
+
+        r = 1 / sqrt(mean(p²) + epsilon),   ℓ = r (p·u)
+        a = 1 / (1 + exp(L − ℓ)),           h = o + a (p − o)
+
+    which is the route over the closed sources and p. `lse` may come from a
+    `depth.partial` with more queries than are merged here: this op takes those
+    from `first_query` on. `weights` a and `logits` ℓ are [Q, B, T, h, 1] and
+    `rstd` r is [B, T, 1].
+
+    - (C1) as many closed mixes as queries, at least one, of the type of
+      `partial` [B, T, D]
+    - (C2) every query is a vector of D elements of the arithmetic's type
+    - (C3) `lse` is [≥ first_query + Q, B, T, h] with h dividing D, and
+      `first_query` is not negative
+    - (C4) `epsilon` is positive and finite
+
+    ```mlir
+    %h, %a, %l, %r = depth.merge queries(%w : tensor<64xf32>)
+      mixes(%o : tensor<2x8x64xf32>) partial(%p : tensor<2x8x64xf32>)
+      lse(%lse : tensor<1x2x8x1xf32>)
+      {epsilon = 1.0e-6 : f64, first_query = 0 : i64}
+    ```
+  }];
+  let arguments = (ins Variadic<Net_Vector>:$queries,
+                       Variadic<Net_Activation>:$closed_mixes,
+                       Net_Activation:$partial, Depth_HeadScalars:$lse,
+                       F64Attr:$epsilon, I64Attr:$first_query);
+  let results = (outs Variadic<Net_Activation>:$mixes,
+                      Depth_Distribution:$weights, Depth_Distribution:$logits,
+                      Depth_SourceScalars:$rstd);
+  let assemblyFormat = [{
+    `queries` `(` $queries `:` custom<UniformTypes>(ref($queries), type($queries)) `)`
+    `mixes` `(` $closed_mixes `:` custom<UniformTypes>(ref($closed_mixes), type($closed_mixes)) `)`
+    `partial` `(` $partial `:` type($partial) `)`
+    `lse` `(` $lse `:` type($lse) `)` attr-dict
+  }];
+}
+
+def Depth_MergeAdjointOp : Depth_Op<"merge_adjoint",
+    [AttrSizedOperandSegments]> {
+  let summary = "adjoint of merge";
+  let description = [{
+    With g = `gradients` (∂h), per query and head
+
+        δ  = a (1 − a) g·(p − o)
+        ∂p = Σ_queries a g + δ (r u − ℓ r² p / D),   ∂u = Σ_tokens δ r p
+        ∂o = (1 − a) g,                              ∂L = −δ
+
+    `lse_gradient` has the `lse_queries` queries of the merge's `lse`; those
+    that were not merged are zero.
+
+    - (C1) as many gradients and closed mixes as queries, at least one, of the
+      type of `partial` [B, T, D]
+    - (C2) every query has D elements
+    - (C3) `weights` and `logits` are [Q, B, T, h, 1] with h dividing D, `rstd`
+      is [B, T, 1]
+    - (C4) 0 ≤ `first_query` and `first_query` + Q ≤ `lse_queries`
+  }];
+  let arguments = (ins Variadic<Net_Vector>:$queries,
+                       Variadic<Net_Activation>:$gradients,
+                       Variadic<Net_Activation>:$closed_mixes,
+                       Net_Activation:$partial, Depth_Distribution:$weights,
+                       Depth_Distribution:$logits, Depth_SourceScalars:$rstd,
+                       I64Attr:$first_query, I64Attr:$lse_queries);
+  let results = (outs Net_Activation:$partial_gradient,
+                      Depth_HeadScalars:$lse_gradient,
+                      Variadic<Net_Tensor>:$operand_gradients);
+  let extraClassDeclaration = [{
+    /// One ∂o for each query.
+    ::mlir::ValueRange getClosedMixGradients() {
+      return getOperandGradients().take_front(getQueries().size());
+    }
+    /// One ∂u for each query.
+    ::mlir::ValueRange getQueryGradients() {
+      return getOperandGradients().drop_front(getQueries().size());
+    }
+  }];
+  let assemblyFormat = [{
+    `queries` `(` $queries `:` custom<UniformTypes>(ref($queries), type($queries)) `)`
+    `gradients` `(` $gradients `:` custom<UniformTypes>(ref($gradients), type($gradients)) `)`
+    `mixes` `(` $closed_mixes `:` custom<UniformTypes>(ref($closed_mixes), type($closed_mixes)) `)`
+    `partial` `(` $partial `:` type($partial) `)`
+    `saved` `(` $weights `,` $logits `,` $rstd `:` type($weights) `,` type($logits) `,` type($rstd) `)`
+    `queries_of_lse` `(` $lse_queries `)` attr-dict
+  }];
+}
+
+#endif // ISOBATH_DIALECT_DEPTH_TWOPHASEOPS_TD

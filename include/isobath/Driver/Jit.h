@@ -1,0 +1,37 @@
+//===- Jit.h - From LLVM's dialect to code in this process --------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ISOBATH_DRIVER_JIT_H
+#define ISOBATH_DRIVER_JIT_H
+
+#include "isobath/runtime/abi.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+
+namespace isobath {
+
+/// A unit in memory, with what keeps its code alive.
+struct JitUnit {
+  const IsobathUnit *unit = nullptr;
+  std::shared_ptr<void> owner;
+};
+
+/// Translates `module`, all of it in LLVM's dialect, to optimised LLVM IR for
+/// this machine.
+llvm::Expected<std::unique_ptr<llvm::Module>>
+translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context);
+
+/// Compiles `module`, to which emitUnit added a unit, for this machine.
+llvm::Expected<JitUnit> compileInProcess(mlir::ModuleOp module);
+
+} // namespace isobath
+
+#endif // ISOBATH_DRIVER_JIT_H

@@ -1,0 +1,45 @@
+//===- Pipelines.h - The stages that a program passes through -----------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each function appends one stage. Together, in this order, they take the
+// module with `@model` that a front end makes to LLVM's dialect; between the
+// last two, emitUnit (Target/EmitUnit.h) adds what the runtime loads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ISOBATH_DRIVER_PIPELINES_H
+#define ISOBATH_DRIVER_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include <string>
+#include <vector>
+
+namespace isobath {
+
+/// From `@model` to the entries that the runtime calls, over tensors.
+struct StepOptions {
+  /// Names of entries, as `isobath-derive-entries` takes them.
+  std::vector<std::string> entries;
+};
+void buildStepPipeline(mlir::OpPassManager &manager,
+                       const StepOptions &options);
+
+/// From entries over tensors to calls of reference kernels, with all
+/// intermediate buffers placed.
+void buildReferencePipeline(mlir::OpPassManager &manager);
+
+/// From loops and calls to LLVM's dialect.
+void buildLLVMPipeline(mlir::OpPassManager &manager);
+
+/// Makes the stages available to `--pass-pipeline` as `isobath-step`,
+/// `isobath-reference` and `isobath-to-llvm`.
+void registerPipelines();
+
+} // namespace isobath
+
+#endif // ISOBATH_DRIVER_PIPELINES_H

@@ -1,0 +1,138 @@
+//===- DepthAdjoints.cpp - Adjoints of routes, fixed reads and merges ---===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The formulas are in the documentation of the ops built here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/Dialect/Depth/DepthOps.h"
+#include "isobath/Dialect/Net/NetOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace isobath;
+using namespace isobath::depth;
+
+static Value zerosLike(OpBuilder &builder, Location loc, Value value) {
+  return arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(value.getType()));
+}
+
+/// `gradients` with zeros in place of the missing ones; null if all are.
+static SmallVector<Value> completeGradients(OpBuilder &builder, Location loc,
+                                            ValueRange gradients,
+                                            ValueRange values) {
+  if (llvm::none_of(gradients, [](Value value) { return bool(value); }))
+    return {};
+  SmallVector<Value> complete(gradients);
+  for (auto [gradient, value] : llvm::zip_equal(complete, values))
+    if (!gradient)
+      gradient = zerosLike(builder, loc, value);
+  return complete;
+}
+
+/// Copies `values` to `slots`, which are as many.
+static void assign(MutableArrayRef<Value> slots, ValueRange values) {
+  llvm::copy(values, slots.begin());
+}
+
+void RouteOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                           const llvm::BitVector &isNeeded,
+                           MutableArrayRef<Value> operandGradients) {
+  // The statistics are reports; only the mixes are differentiated.
+  size_t queries = getQueries().size();
+  SmallVector<Value> gradients = completeGradients(
+      builder, getLoc(), resultGradients.take_front(queries), getMixes());
+  if (gradients.empty())
+    return;
+  auto queryGradients = operandGradients.take_front(queries);
+  auto closedGradients =
+      operandGradients.slice(queries, getClosed().size());
+
+  // The part that stands here: the dots, and all that concerns the partial.
+  RouteAdjointLocalOp local = RouteAdjointLocalOp::create(
+      builder, getLoc(), getQueries(), gradients, getMixes(), getPartial(),
+      getWeights(), getLogits(), getRstd());
+  if (getPartial())
+    operandGradients.back() = local.getPartialGradient();
+
+  // The part that may wait until all routes over these closed sources are
+  // there to share it.
+  auto deferred = RouteAdjointDeferredOp::create(
+      builder, getLoc(), getQueries(), gradients, getClosed(),
+      ValueRange(getWeights()), ValueRange(getLogits()),
+      ValueRange(local.getDots()), getRstd());
+  assign(closedGradients, deferred.getClosedGradients());
+  assign(queryGradients, deferred.getQueryGradients());
+  if (!getPartial())
+    return;
+  for (auto [index, localGradient] : llvm::enumerate(local.getQueryGradients()))
+    if (isNeeded[index])
+      queryGradients[index] = net::AddOp::create(
+          builder, getLoc(), queryGradients[index], localGradient);
+}
+
+void FixedReadOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                               const llvm::BitVector &isNeeded,
+                               MutableArrayRef<Value> operandGradients) {
+  switch (getRule()) {
+  case FixedRule::Newest:
+    operandGradients.back() = resultGradients[0];
+    return;
+  case FixedRule::Embedding:
+    operandGradients.front() = resultGradients[0];
+    return;
+  case FixedRule::Uniform: {
+    double share = 1.0 / static_cast<double>(operandGradients.size());
+    Value shared =
+        net::ScaleOp::create(builder, getLoc(), resultGradients[0],
+                             builder.getF64FloatAttr(share));
+    llvm::fill(operandGradients, shared);
+    return;
+  }
+  }
+}
+
+void PartialOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                             const llvm::BitVector &isNeeded,
+                             MutableArrayRef<Value> operandGradients) {
+  size_t queries = getQueries().size();
+  // Mixes and log-sum-exp; logits and rstd are there for this adjoint alone.
+  SmallVector<Value> values(getMixes());
+  values.push_back(getLse());
+  SmallVector<Value> gradients =
+      completeGradients(builder, getLoc(),
+                        resultGradients.take_front(queries + 1), values);
+  if (gradients.empty())
+    return;
+  auto adjoint = PartialAdjointOp::create(
+      builder, getLoc(), getQueries(),
+      ValueRange(gradients).take_front(queries), getMixes(), getClosed(),
+      gradients.back(), getLse(), getLogits(), getRstd());
+  assign(operandGradients.take_front(queries), adjoint.getQueryGradients());
+  assign(operandGradients.drop_front(queries), adjoint.getClosedGradients());
+}
+
+void MergeOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                           const llvm::BitVector &isNeeded,
+                           MutableArrayRef<Value> operandGradients) {
+  size_t queries = getQueries().size();
+  SmallVector<Value> gradients = completeGradients(
+      builder, getLoc(), resultGradients.take_front(queries), getMixes());
+  if (gradients.empty())
+    return;
+  auto adjoint = MergeAdjointOp::create(
+      builder, getLoc(), getQueries(), gradients, getClosedMixes(),
+      getPartial(), getWeights(), getLogits(), getRstd(), getFirstQuery(),
+      getLse().getType().getDimSize(0));
+  assign(operandGradients.take_front(queries), adjoint.getQueryGradients());
+  assign(operandGradients.slice(queries, queries),
+         adjoint.getClosedMixGradients());
+  operandGradients[2 * queries] = adjoint.getPartialGradient();
+  operandGradients[2 * queries + 1] = adjoint.getLseGradient();
+}

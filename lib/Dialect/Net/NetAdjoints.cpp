@@ -1,0 +1,126 @@
+//===- NetAdjoints.cpp - Adjoints of the net dialect's operations -------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function an op, in the order of the op definitions, whose documentation
+// states the formulas. A weight's gradient is built only where it is needed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/Dialect/Net/NetOps.h"
+
+using namespace mlir;
+using namespace isobath::net;
+
+void EmbeddingOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                               const llvm::BitVector &isNeeded,
+                               MutableArrayRef<Value> operandGradients) {
+  if (!isNeeded[0])
+    return;
+  int64_t rows = cast<RankedTensorType>(getTable().getType()).getDimSize(0);
+  operandGradients[0] = EmbeddingAdjointOp::create(
+      builder, getLoc(), resultGradients[0], getIds(), rows);
+}
+
+void RMSNormOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                             const llvm::BitVector &isNeeded,
+                             MutableArrayRef<Value> operandGradients) {
+  auto adjoint =
+      RMSNormAdjointOp::create(builder, getLoc(), getInput(), getWeight(),
+                               resultGradients[0], getEpsilonAttr());
+  operandGradients[0] = adjoint.getInputGradient();
+  operandGradients[1] = adjoint.getWeightGradient();
+}
+
+void LinearOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                            const llvm::BitVector &isNeeded,
+                            MutableArrayRef<Value> operandGradients) {
+  if (isNeeded[0])
+    operandGradients[0] = LinearInputAdjointOp::create(
+        builder, getLoc(), resultGradients[0], getWeight());
+  if (isNeeded[1])
+    operandGradients[1] = LinearWeightAdjointOp::create(
+        builder, getLoc(), resultGradients[0], getInput());
+}
+
+void RotaryOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                            const llvm::BitVector &isNeeded,
+                            MutableArrayRef<Value> operandGradients) {
+  // A rotation's adjoint is its inverse.
+  operandGradients[0] =
+      RotaryOp::create(builder, getLoc(), resultGradients[0], getHeadsAttr(),
+                       getBaseAttr(),
+                       getInverse() ? UnitAttr() : builder.getUnitAttr());
+}
+
+void AttentionOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                               const llvm::BitVector &isNeeded,
+                               MutableArrayRef<Value> operandGradients) {
+  // The log-sum-exp is there for the adjoint alone; nothing differentiates it.
+  if (!resultGradients[0])
+    return;
+  auto adjoint = AttentionAdjointOp::create(
+      builder, getLoc(), getQuery(), getKey(), getValue(), getOutput(),
+      getLse(), resultGradients[0], getHeadsAttr(), getKvHeadsAttr());
+  operandGradients[0] = adjoint.getQueryGradient();
+  operandGradients[1] = adjoint.getKeyGradient();
+  operandGradients[2] = adjoint.getValueGradient();
+}
+
+void CrossEntropyOp::buildAdjoint(OpBuilder &builder,
+                                  ValueRange resultGradients,
+                                  const llvm::BitVector &isNeeded,
+                                  MutableArrayRef<Value> operandGradients) {
+  if (!resultGradients[0])
+    return;
+  operandGradients[0] = CrossEntropyAdjointOp::create(
+      builder, getLoc(), getLogits(), getTargets(), getLse(),
+      resultGradients[0]);
+}
+
+void AddOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                         const llvm::BitVector &isNeeded,
+                         MutableArrayRef<Value> operandGradients) {
+  operandGradients[0] = resultGradients[0];
+  operandGradients[1] = resultGradients[0];
+}
+
+void MultiplyOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                              const llvm::BitVector &isNeeded,
+                              MutableArrayRef<Value> operandGradients) {
+  if (isNeeded[0])
+    operandGradients[0] = MultiplyOp::create(builder, getLoc(),
+                                             resultGradients[0], getRight());
+  if (isNeeded[1])
+    operandGradients[1] =
+        MultiplyOp::create(builder, getLoc(), resultGradients[0], getLeft());
+}
+
+void ScaleOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                           const llvm::BitVector &isNeeded,
+                           MutableArrayRef<Value> operandGradients) {
+  operandGradients[0] = ScaleOp::create(builder, getLoc(), resultGradients[0],
+                                        getFactorAttr());
+}
+
+void AddVectorOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                               const llvm::BitVector &isNeeded,
+                               MutableArrayRef<Value> operandGradients) {
+  operandGradients[0] = resultGradients[0];
+  if (isNeeded[1])
+    operandGradients[1] =
+        SumTokensOp::create(builder, getLoc(), resultGradients[0]);
+}
+
+void SwiGLUOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                            const llvm::BitVector &isNeeded,
+                            MutableArrayRef<Value> operandGradients) {
+  auto adjoint = SwiGLUAdjointOp::create(builder, getLoc(), getGate(), getUp(),
+                                         resultGradients[0]);
+  operandGradients[0] = adjoint.getGateGradient();
+  operandGradients[1] = adjoint.getUpGradient();
+}

@@ -1,0 +1,441 @@
+//===- NetOps.cpp - Types and constraints of the net dialect's operations ===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For each op the types of its results, then its verifier. The numbers (C1 …)
+// are those of the op's documentation. Inference runs on operands that satisfy
+// the types of the op's definition but perhaps not its constraints, so it must
+// not rely on the latter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/Dialect/Net/NetOps.h"
+#include "isobath/Support/Verification.h"
+
+using namespace mlir;
+using namespace isobath;
+using namespace isobath::net;
+
+#define GET_OP_CLASSES
+#include "isobath/Dialect/Net/NetOps.cpp.inc"
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static int64_t channels(Value value) {
+  return tensorType(value).getShape().back();
+}
+
+static RankedTensorType withChannels(Value value, int64_t size) {
+  SmallVector<int64_t> shape(tensorType(value).getShape());
+  shape.back() = size;
+  return tensorType(value).clone(shape);
+}
+
+static LogicalResult verifySameElementType(Operation *op, StringRef left,
+                                           Value leftValue, StringRef right,
+                                           Value rightValue) {
+  Type leftType = tensorType(leftValue).getElementType();
+  Type rightType = tensorType(rightValue).getElementType();
+  if (leftType == rightType)
+    return success();
+  return op->emitOpError() << "expected " << left << " and " << right
+                           << " of one element type, got " << leftType
+                           << " and " << rightType;
+}
+
+/// Fails unless `value` has the sequences and tokens of `reference`.
+static LogicalResult verifyTokens(Operation *op, StringRef what, Value value,
+                                  StringRef referenceName, Value reference) {
+  auto tokens = tensorType(value).getShape().take_front(2);
+  auto expected = tensorType(reference).getShape().take_front(2);
+  if (tokens == expected)
+    return success();
+  return op->emitOpError() << "expected " << what << " with the " << expected[0]
+                           << "x" << expected[1] << " tokens of "
+                           << referenceName << ", got " << tokens[0] << "x"
+                           << tokens[1];
+}
+
+//===----------------------------------------------------------------------===//
+// Embedding
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  SmallVector<int64_t> shape(tensorType(adaptor.getIds()).getShape());
+  shape.push_back(channels(adaptor.getTable()));
+  types.push_back(tensorType(adaptor.getTable()).clone(shape));
+  return success();
+}
+
+LogicalResult EmbeddingAdjointOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  int64_t rows = adaptor.getRows();
+  if (rows <= 0) // C1
+    return emitOptionalError(location, "expected 'rows' to be positive, got ",
+                             rows);
+  types.push_back(tensorType(adaptor.getGradient())
+                      .clone({rows, channels(adaptor.getGradient())}));
+  return success();
+}
+
+LogicalResult EmbeddingAdjointOp::verify() {
+  return verifyTokens(*this, "'gradient'", getGradient(), "'ids'", getIds());
+}
+
+//===----------------------------------------------------------------------===//
+// RMSNorm
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+RMSNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+static LogicalResult verifyNormalisation(Operation *op, Value input,
+                                         Value weight,
+                                         const llvm::APFloat &epsilon) {
+  if (failed(verifyDivides(op, "the length of 'weight'", channels(weight),
+                           "channels of 'input'", channels(input)))) // C1
+    return failure();
+  return verifyPositive(op, "'epsilon'", epsilon); // C2
+}
+
+LogicalResult RMSNormOp::verify() {
+  return verifyNormalisation(*this, getInput(), getWeight(), getEpsilon());
+}
+
+LogicalResult RMSNormAdjointOp::inferReturnTypes(MLIRContext *,
+                                                 std::optional<Location>,
+                                                 Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  types.push_back(adaptor.getWeight().getType());
+  return success();
+}
+
+LogicalResult RMSNormAdjointOp::verify() {
+  if (failed(verifyNormalisation(*this, getInput(), getWeight(), getEpsilon())))
+    return failure();
+  return verifySameType(*this, "'input'", getInput().getType(), // C3
+                        "'gradient'", getGradient().getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Linear
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(
+      withChannels(adaptor.getInput(),
+                   tensorType(adaptor.getWeight()).getDimSize(0)));
+  return success();
+}
+
+LogicalResult LinearOp::verify() {
+  if (channels(getInput()) != channels(getWeight())) // C1
+    return emitOpError() << "expected 'weight' with the "
+                         << channels(getInput())
+                         << " channels of 'input' as columns, got "
+                         << channels(getWeight());
+  return verifySameElementType(*this, "'input'", getInput(), // C2
+                               "'weight'", getWeight());
+}
+
+LogicalResult LinearInputAdjointOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  types.push_back(
+      withChannels(adaptor.getGradient(), channels(adaptor.getWeight())));
+  return success();
+}
+
+LogicalResult LinearInputAdjointOp::verify() {
+  int64_t rows = tensorType(getWeight()).getDimSize(0);
+  if (channels(getGradient()) != rows) // C1
+    return emitOpError() << "expected 'weight' with the "
+                         << channels(getGradient())
+                         << " channels of 'gradient' as rows, got " << rows;
+  return verifySameElementType(*this, "'gradient'", getGradient(), // C2
+                               "'weight'", getWeight());
+}
+
+LogicalResult LinearWeightAdjointOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  types.push_back(
+      tensorType(adaptor.getInput())
+          .clone({channels(adaptor.getGradient()),
+                  channels(adaptor.getInput())}));
+  return success();
+}
+
+LogicalResult LinearWeightAdjointOp::verify() {
+  if (failed(verifyTokens(*this, "'gradient'", getGradient(), // C1
+                          "'input'", getInput())))
+    return failure();
+  return verifySameElementType(*this, "'gradient'", getGradient(), // C2
+                               "'input'", getInput());
+}
+
+//===----------------------------------------------------------------------===//
+// Rotary
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+RotaryOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult RotaryOp::verify() {
+  int64_t heads = getHeads();
+  if (failed(verifyDivides(*this, "'heads'", heads, "channels of 'input'",
+                           channels(getInput())))) // C1
+    return failure();
+  if (channels(getInput()) / heads % 2 != 0) // C1
+    return emitOpError() << "expected heads of even size, got "
+                         << channels(getInput()) / heads;
+  return verifyPositive(*this, "'base'", getBase()); // C2
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// The type of a log-sum-exp, [B, heads, T].
+static RankedTensorType statisticsType(Value query, int64_t heads) {
+  auto type = tensorType(query);
+  return RankedTensorType::get({type.getDimSize(0), heads, type.getDimSize(1)},
+                               getArithmeticType(type.getElementType()));
+}
+
+LogicalResult
+AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  int64_t heads = adaptor.getHeads();
+  if (heads <= 0) // C1
+    return emitOptionalError(location, "expected 'heads' to be positive, got ",
+                             heads);
+  types.push_back(adaptor.getQuery().getType());
+  types.push_back(statisticsType(adaptor.getQuery(), heads));
+  return success();
+}
+
+/// C1 and C2 of attention and of its adjoint.
+template <typename Op> static LogicalResult verifyHeads(Op op) {
+  int64_t heads = op.getHeads(), kvHeads = op.getKvHeads();
+  int64_t width = channels(op.getQuery());
+  if (failed(verifyDivides(op, "'heads'", heads, "channels of 'query'",
+                           width)) ||
+      failed(verifyDivides(op, "'kv_heads'", kvHeads, "heads", heads))) // C1
+    return failure();
+  Type expected = withChannels(op.getQuery(), width / heads * kvHeads);
+  for (auto [name, value] : {std::pair("'key'", op.getKey()),
+                             std::pair("'value'", op.getValue())}) // C2
+    if (value.getType() != expected)
+      return op.emitOpError() << "expected " << name << " of type " << expected
+                              << ", got " << value.getType();
+  return success();
+}
+
+LogicalResult AttentionOp::verify() { return verifyHeads(*this); }
+
+LogicalResult AttentionAdjointOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getQuery().getType());
+  types.push_back(adaptor.getKey().getType());
+  types.push_back(adaptor.getValue().getType());
+  return success();
+}
+
+LogicalResult AttentionAdjointOp::verify() {
+  if (failed(verifyHeads(*this)))
+    return failure();
+  if (failed(verifySameType(*this, "'query'", getQuery().getType(), // C3
+                            "'output'", getOutput().getType())) ||
+      failed(verifySameType(*this, "'query'", getQuery().getType(),
+                            "'gradient'", getGradient().getType())))
+    return failure();
+  auto expected = statisticsType(getQuery(), getHeads());
+  return verifyTensor(*this, "'lse'", getLse().getType(), expected.getShape(),
+                      expected.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Cross-entropy
+//===----------------------------------------------------------------------===//
+
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  auto logits = tensorType(adaptor.getLogits());
+  types.assign(2, RankedTensorType::get(
+                      logits.getShape().take_front(2),
+                      getArithmeticType(logits.getElementType())));
+  return success();
+}
+
+LogicalResult CrossEntropyOp::verify() {
+  return verifyTokens(*this, "'targets'", getTargets(), // C1
+                      "'logits'", getLogits());
+}
+
+LogicalResult CrossEntropyAdjointOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getLogits().getType());
+  return success();
+}
+
+LogicalResult CrossEntropyAdjointOp::verify() {
+  if (failed(verifyTokens(*this, "'targets'", getTargets(), // C1
+                          "'logits'", getLogits())))
+    return failure();
+  Type elementType =
+      getArithmeticType(tensorType(getLogits()).getElementType());
+  ArrayRef<int64_t> shape = tensorType(getTargets()).getShape();
+  if (failed(verifyTensor(*this, "'lse'", getLse().getType(), shape, // C2
+                          elementType)))
+    return failure();
+  return verifyTensor(*this, "'gradient'", getGradient().getType(), shape,
+                      elementType);
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise operations
+//===----------------------------------------------------------------------===//
+
+#define ISOBATH_INFER_TYPE_OF(OP, OPERAND)                                     \
+  LogicalResult OP::inferReturnTypes(MLIRContext *, std::optional<Location>,   \
+                                     Adaptor adaptor,                          \
+                                     SmallVectorImpl<Type> &types) {           \
+    types.push_back(adaptor.OPERAND().getType());                              \
+    return success();                                                          \
+  }
+ISOBATH_INFER_TYPE_OF(AddOp, getLeft)
+ISOBATH_INFER_TYPE_OF(MultiplyOp, getLeft)
+ISOBATH_INFER_TYPE_OF(ScaleOp, getInput)
+ISOBATH_INFER_TYPE_OF(AddVectorOp, getInput)
+ISOBATH_INFER_TYPE_OF(SwiGLUOp, getGate)
+#undef ISOBATH_INFER_TYPE_OF
+
+LogicalResult AddOp::verify() {
+  return verifySameType(*this, "'left'", getLeft().getType(), // C1
+                        "'right'", getRight().getType());
+}
+
+LogicalResult MultiplyOp::verify() {
+  return verifySameType(*this, "'left'", getLeft().getType(), // C1
+                        "'right'", getRight().getType());
+}
+
+LogicalResult ScaleOp::verify() {
+  if (getFactor().isFinite()) // C1
+    return success();
+  return emitOpError() << "expected 'factor' to be finite, got "
+                       << getFactorAttr();
+}
+
+LogicalResult AddVectorOp::verify() {
+  if (channels(getInput()) == channels(getVector())) // C1
+    return success();
+  return emitOpError() << "expected 'vector' with the " << channels(getInput())
+                       << " channels of 'input', got " << channels(getVector());
+}
+
+LogicalResult
+SumTokensOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto input = tensorType(adaptor.getInput());
+  types.push_back(
+      RankedTensorType::get({channels(adaptor.getInput())},
+                            getArithmeticType(input.getElementType())));
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  return verifySameElementType(*this, "'value'", getValue(), // C1
+                               "the result", getOutput());
+}
+
+LogicalResult SwiGLUOp::verify() {
+  return verifySameType(*this, "'gate'", getGate().getType(), // C1
+                        "'up'", getUp().getType());
+}
+
+LogicalResult SwiGLUAdjointOp::inferReturnTypes(MLIRContext *,
+                                                std::optional<Location>,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getGate().getType());
+  types.push_back(adaptor.getUp().getType());
+  return success();
+}
+
+LogicalResult SwiGLUAdjointOp::verify() {
+  if (failed(verifySameType(*this, "'gate'", getGate().getType(), // C1
+                            "'up'", getUp().getType())))
+    return failure();
+  return verifySameType(*this, "'gate'", getGate().getType(), "'gradient'",
+                        getGradient().getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Optimiser
+//===----------------------------------------------------------------------===//
+
+LogicalResult AdamWOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getParameters().getType());
+  types.push_back(adaptor.getFirstMoment().getType());
+  types.push_back(adaptor.getSecondMoment().getType());
+  return success();
+}
+
+LogicalResult AdamWOp::verify() {
+  Type type = getParameters().getType();
+  if (failed(verifyAllOfType(*this, "operand before 'scalars'", // C1
+                             (*this)->getOperands().drop_back().getTypes(), type)))
+    return failure();
+  if (channels(getScalars()) != 4) // C2
+    return emitOpError() << "expected 4 'scalars', got "
+                         << channels(getScalars());
+  for (auto [name, beta] :
+       {std::pair("'beta1'", getBeta1()), std::pair("'beta2'", getBeta2())}) {
+    double value = beta.convertToDouble();
+    if (!(value >= 0.0 && value < 1.0)) // C3
+      return emitOpError() << "expected " << name
+                           << " to be at least 0 and below 1, got "
+                           << std::to_string(value);
+  }
+  if (failed(verifyPositive(*this, "'epsilon'", getEpsilon()))) // C3
+    return failure();
+  if (!getWeightDecay().isFinite() ||
+      getWeightDecay().convertToDouble() < 0.0) // C3
+    return emitOpError()
+           << "expected 'weight_decay' to be finite and not negative, got "
+           << getWeightDecayAttr();
+  int64_t decayElements = getDecayElements();
+  if (decayElements < 0 || decayElements > channels(getParameters())) // C4
+    return emitOpError() << "expected 'decay_elements' between 0 and "
+                         << channels(getParameters()) << ", got "
+                         << decayElements;
+  return success();
+}

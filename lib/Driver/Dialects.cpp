@@ -1,0 +1,62 @@
+//===- Dialects.cpp - The dialects and passes that Isobath's tools know -===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/Driver/Dialects.h"
+#include "isobath/Dialect/Depth/DepthDialect.h"
+#include "isobath/Dialect/Net/NetDialect.h"
+#include "isobath/Differentiation/Passes.h"
+#include "isobath/Driver/Pipelines.h"
+#include "isobath/Frontend/Passes.h"
+#include "isobath/Planning/Passes.h"
+#include "isobath/Target/Passes.h"
+#include "isobath/Target/Reference/ReferenceOpInterface.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void isobath::registerDialects(DialectRegistry &registry) {
+  registry.insert<depth::DepthDialect, net::NetDialect>();
+  reference::registerDepthLoops(registry);
+  reference::registerNetLoops(registry);
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+void isobath::registerPasses() {
+  registerFrontendPasses();
+  registerDifferentiationPasses();
+  registerPlanningPasses();
+  registerTargetPasses();
+  registerPipelines();
+
+  registerCanonicalizerPass();
+  registerCSEPass();
+  registerSymbolDCEPass();
+  registerInlinerPass();
+  registerArithToLLVMConversionPass();
+  registerConvertControlFlowToLLVMPass();
+  registerConvertFuncToLLVMPass();
+  registerConvertIndexToLLVMPass();
+  registerConvertMathToLLVMPass();
+  registerFinalizeMemRefToLLVMConversionPass();
+  registerReconcileUnrealizedCastsPass();
+  registerSCFToControlFlowPass();
+}

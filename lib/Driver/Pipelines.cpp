@@ -1,0 +1,73 @@
+//===- Pipelines.cpp - The stages that a program passes through ---------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/Driver/Pipelines.h"
+#include "isobath/Differentiation/Passes.h"
+#include "isobath/Planning/Passes.h"
+#include "isobath/Target/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void isobath::buildStepPipeline(OpPassManager &manager,
+                                const StepOptions &options) {
+  // The entries come first: `routes` asks for the distribution of every site,
+  // and canonicalisation removes sites whose read is the identity.
+  DeriveEntriesOptions entries;
+  entries.entries.assign(options.entries.begin(), options.entries.end());
+  manager.addPass(createDeriveEntries(entries));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void isobath::buildReferencePipeline(OpPassManager &manager) {
+  manager.addPass(createLowerToReference());
+  manager.addPass(createPlanMemory());
+}
+
+void isobath::buildLLVMPipeline(OpPassManager &manager) {
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertIndexToLLVMPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  // Kernels take bare pointers: all shapes are static. Last, because it turns
+  // what the other conversions left as casts at calls into pointers.
+  ConvertFuncToLLVMPassOptions functions;
+  functions.useBarePtrCallConv = true;
+  manager.addPass(createConvertFuncToLLVMPass(functions));
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+namespace {
+struct StepPipelineOptions : PassPipelineOptions<StepPipelineOptions> {
+  ListOption<std::string> entries{*this, "entries",
+                                  llvm::cl::desc("The entries to derive")};
+};
+} // namespace
+
+void isobath::registerPipelines() {
+  PassPipelineRegistration<StepPipelineOptions>(
+      "isobath-step", "Derive the entries of a program",
+      [](OpPassManager &manager, const StepPipelineOptions &options) {
+        StepOptions step;
+        step.entries.assign(options.entries.begin(), options.entries.end());
+        buildStepPipeline(manager, step);
+      });
+  PassPipelineRegistration<>("isobath-reference",
+                             "Lower entries to the reference target",
+                             buildReferencePipeline);
+  PassPipelineRegistration<>("isobath-to-llvm", "Lower to LLVM's dialect",
+                             buildLLVMPipeline);
+}

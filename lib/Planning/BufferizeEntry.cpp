@@ -1,0 +1,205 @@
+//===- BufferizeEntry.cpp - From tensors to the buffers of an entry -----===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/Planning/BufferizeEntry.h"
+#include "isobath/Dialect/Net/ParameterLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace isobath;
+
+Value isobath::createView(OpBuilder &builder, Location loc, Value bytes,
+                          int64_t offset, MemRefType type) {
+  Value start = arith::ConstantIndexOp::create(builder, loc, offset);
+  return memref::ViewOp::create(builder, loc, type, bytes, start,
+                                ValueRange());
+}
+
+static MemRefType toMemRef(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+namespace {
+/// The new function, filled from the old one.
+class EntryBufferizer {
+public:
+  EntryBufferizer(func::FuncOp entry, const net::ParameterLayout &layout)
+      : entry(entry), layout(layout), builder(entry.getContext()),
+        loc(entry.getLoc()) {
+    builder.setInsertionPoint(entry);
+    buffered = func::FuncOp::create(builder, loc, entry.getName(),
+                                    builder.getFunctionType({}, {}));
+    block = buffered.addEntryBlock();
+    builder.setInsertionPointToEnd(block);
+  }
+
+  LogicalResult run(BuildLaunch build);
+
+private:
+  void mapArguments();
+  LogicalResult mapResults();
+  LogicalResult launch(Operation &op, BuildLaunch build);
+  void finish();
+
+  /// A new argument, with one more attribute where `value` is not null.
+  Value addBuffer(Type type, Attribute name, StringRef attribute = {},
+                  Attribute value = {}) {
+    NamedAttrList attributes;
+    attributes.append(net::nameAttrName, name);
+    if (value)
+      attributes.append(attribute, value);
+    argumentAttributes.push_back(attributes.getDictionary(builder.getContext()));
+    return block->addArgument(type, loc);
+  }
+
+  /// A buffer of bytes with the parameters' layout.
+  Value addVector(StringRef name) {
+    int64_t bytes = layout.getElements() *
+                    layout.getElementType().getIntOrFloatBitWidth() / 8;
+    return addBuffer(MemRefType::get({bytes}, builder.getI8Type()),
+                     builder.getStringAttr(name), net::vectorOfAttrName,
+                     TypeAttr::get(layout.getElementType()));
+  }
+
+  Value viewSlot(Value vector, const net::ParameterSlot &slot) {
+    int64_t elementBytes = slot.type.getElementTypeBitWidth() / 8;
+    return createView(builder, loc, vector, slot.offset * elementBytes,
+                      toMemRef(slot.type));
+  }
+
+  /// A buffer that a result is copied to when all is done.
+  struct Copy {
+    Value from, to;
+  };
+
+  func::FuncOp entry;
+  const net::ParameterLayout &layout;
+  OpBuilder builder;
+  Location loc;
+  func::FuncOp buffered;
+  Block *block;
+  SmallVector<Attribute> argumentAttributes;
+  IRMapping buffers;         // tensor to memref
+  IRMapping destinations;    // a tensor that is computed in a result's buffer
+  SmallVector<Copy> copies;
+};
+} // namespace
+
+void EntryBufferizer::mapArguments() {
+  Value parameters;
+  for (BlockArgument argument : entry.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    if (entry.getArgAttr(index, net::parameterAttrName)) {
+      if (!parameters)
+        parameters = addVector("parameters");
+      continue;
+    }
+    auto name =
+        entry.getArgAttrOfType<StringAttr>(index, net::nameAttrName);
+    if (!name)
+      name = builder.getStringAttr("argument " + std::to_string(index));
+    buffers.map(argument, addBuffer(toMemRef(argument.getType()), name));
+  }
+  for (const net::ParameterSlot &slot : layout.getSlots())
+    buffers.map(entry.getArgument(slot.argument), viewSlot(parameters, slot));
+}
+
+LogicalResult EntryBufferizer::mapResults() {
+  Operation *terminator = entry.getBody().front().getTerminator();
+  Value gradients;
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    if (auto updates = entry.getResultAttrOfType<IntegerAttr>(
+            index, net::updatesAttrName)) {
+      // Written at the end: until then the argument may still be read.
+      copies.push_back(
+          {value, buffers.lookup(entry.getArgument(updates.getInt()))});
+      continue;
+    }
+    Value destination;
+    if (auto of = entry.getResultAttrOfType<StringAttr>(
+            index, net::gradientAttrName)) {
+      if (!gradients)
+        gradients = addVector("gradients");
+      const net::ParameterSlot *slot = layout.find(of.getValue());
+      if (!slot || slot->type != value.getType())
+        return entry.emitOpError()
+               << "expected the gradient of a parameter of type "
+               << value.getType() << " as result " << index << ", got '"
+               << of.getValue() << "'";
+      destination = viewSlot(gradients, *slot);
+    } else if (auto name = entry.getResultAttrOfType<StringAttr>(
+                   index, net::nameAttrName)) {
+      destination = addBuffer(
+          toMemRef(value.getType()), name, net::distributionAttrName,
+          entry.getResultAttr(index, net::distributionAttrName));
+    } else {
+      return entry.emitOpError() << "expected a name for result " << index;
+    }
+    if (isa<OpResult>(value) && !destinations.contains(value))
+      destinations.map(value, destination);
+    else
+      copies.push_back({value, destination});
+  }
+  return success();
+}
+
+LogicalResult EntryBufferizer::launch(Operation &op, BuildLaunch build) {
+  SmallVector<Value> operands, results;
+  for (Value operand : op.getOperands())
+    operands.push_back(buffers.lookup(operand));
+  for (Value result : op.getResults()) {
+    Value buffer = destinations.lookupOrNull(result);
+    if (!buffer)
+      buffer = memref::AllocOp::create(builder, op.getLoc(),
+                                       toMemRef(result.getType()));
+    buffers.map(result, buffer);
+    results.push_back(buffer);
+  }
+  return build(builder, &op, operands, results);
+}
+
+void EntryBufferizer::finish() {
+  for (Copy copy : copies)
+    memref::CopyOp::create(builder, loc, buffers.lookup(copy.from), copy.to);
+  func::ReturnOp::create(builder, loc);
+  buffered.setFunctionType(
+      builder.getFunctionType(block->getArgumentTypes(), {}));
+  buffered.setArgAttrsAttr(builder.getArrayAttr(argumentAttributes));
+  entry.erase();
+}
+
+LogicalResult EntryBufferizer::run(BuildLaunch build) {
+  mapArguments();
+  if (failed(mapResults()))
+    return failure();
+  for (Operation &op : entry.getBody().front().without_terminator())
+    if (failed(launch(op, build)))
+      return failure();
+  finish();
+  return success();
+}
+
+LogicalResult isobath::bufferizeEntry(func::FuncOp entry, BuildLaunch build) {
+  FailureOr<net::ParameterLayout> layout = net::ParameterLayout::get(entry);
+  if (failed(layout))
+    return failure();
+  if (!entry.getBody().hasOneBlock())
+    return entry.emitOpError() << "expected straight-line code, got "
+                               << entry.getBody().getBlocks().size()
+                               << " blocks";
+  for (Operation &op : entry.getBody().front().without_terminator())
+    for (Type type : op.getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type);
+          !tensor || !tensor.hasStaticShape())
+        return op.emitOpError()
+               << "expected results that are static tensors, got " << type;
+  return EntryBufferizer(entry, *layout).run(build);
+}

@@ -1,0 +1,236 @@
+//===- LoopBuilder.cpp - Loops and arithmetic, written as one writes them ===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/Target/Reference/LoopBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace isobath::reference;
+
+template <typename OpTy, typename... Args>
+static Value create(LoopBuilder &loops, Args... args) {
+  return OpTy::create(loops.getBuilder(), loops.getLoc(), args...);
+}
+
+//===----------------------------------------------------------------------===//
+// Positions and numbers
+//===----------------------------------------------------------------------===//
+
+Index Index::operator+(Index other) const {
+  return {*loops, create<arith::AddIOp>(*loops, value, other.value)};
+}
+Index Index::operator+(int64_t other) const {
+  return *this + loops->index(other);
+}
+Index Index::operator*(int64_t factor) const {
+  return {*loops,
+          create<arith::MulIOp>(*loops, value, loops->index(factor).get())};
+}
+Index Index::operator/(int64_t divisor) const {
+  return {*loops,
+          create<arith::DivUIOp>(*loops, value, loops->index(divisor).get())};
+}
+Index Index::operator%(int64_t divisor) const {
+  return {*loops,
+          create<arith::RemUIOp>(*loops, value, loops->index(divisor).get())};
+}
+
+Scalar Scalar::operator+(Scalar other) const {
+  return {*loops, create<arith::AddFOp>(*loops, value, other.value)};
+}
+Scalar Scalar::operator-(Scalar other) const {
+  return {*loops, create<arith::SubFOp>(*loops, value, other.value)};
+}
+Scalar Scalar::operator*(Scalar other) const {
+  return {*loops, create<arith::MulFOp>(*loops, value, other.value)};
+}
+Scalar Scalar::operator/(Scalar other) const {
+  return {*loops, create<arith::DivFOp>(*loops, value, other.value)};
+}
+Scalar Scalar::operator-() const {
+  return {*loops, create<arith::NegFOp>(*loops, value)};
+}
+
+Scalar LoopBuilder::constant(double value) {
+  return {*this, arith::ConstantOp::create(
+                     builder, loc, builder.getFloatAttr(arithmetic, value))};
+}
+Index LoopBuilder::index(int64_t value) {
+  return {*this, arith::ConstantIndexOp::create(builder, loc, value)};
+}
+Scalar LoopBuilder::toScalar(Index index) {
+  Value integer =
+      create<arith::IndexCastOp>(*this, builder.getI64Type(), index.get());
+  return {*this, create<arith::SIToFPOp>(*this, arithmetic, integer)};
+}
+Index LoopBuilder::toIndex(Value id) {
+  return {*this,
+          create<arith::IndexCastOp>(*this, builder.getIndexType(), id)};
+}
+
+Scalar LoopBuilder::exp(Scalar x) {
+  return {*this, create<math::ExpOp>(*this, x.get())};
+}
+Scalar LoopBuilder::log(Scalar x) {
+  return {*this, create<math::LogOp>(*this, x.get())};
+}
+Scalar LoopBuilder::sqrt(Scalar x) {
+  return {*this, create<math::SqrtOp>(*this, x.get())};
+}
+Scalar LoopBuilder::sine(Scalar x) {
+  return {*this, create<math::SinOp>(*this, x.get())};
+}
+Scalar LoopBuilder::cosine(Scalar x) {
+  return {*this, create<math::CosOp>(*this, x.get())};
+}
+Scalar LoopBuilder::rsqrt(Scalar x) { return constant(1.0) / sqrt(x); }
+Scalar LoopBuilder::sigmoid(Scalar x) {
+  return constant(1.0) / (constant(1.0) + exp(-x));
+}
+Scalar LoopBuilder::larger(Scalar x, Scalar y) {
+  return {*this, create<arith::MaximumFOp>(*this, x.get(), y.get())};
+}
+Scalar LoopBuilder::select(Value condition, Scalar ifTrue, Scalar ifFalse) {
+  return {*this, create<arith::SelectOp>(*this, condition, ifTrue.get(),
+                                         ifFalse.get())};
+}
+
+Value LoopBuilder::isNotNegative(Value id) {
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getZeroAttr(id.getType()));
+  return create<arith::CmpIOp>(*this, arith::CmpIPredicate::sge, id, zero);
+}
+Value LoopBuilder::isEqual(Index left, Index right) {
+  return create<arith::CmpIOp>(*this, arith::CmpIPredicate::eq, left.get(),
+                               right.get());
+}
+Value LoopBuilder::isLess(Index left, int64_t right) {
+  return create<arith::CmpIOp>(*this, arith::CmpIPredicate::ult, left.get(),
+                               index(right).get());
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Value> toValues(ArrayRef<Index> position) {
+  return llvm::map_to_vector(position,
+                             [](const Index &index) { return index.get(); });
+}
+
+Scalar Buffer::load(ArrayRef<Index> position) const {
+  Value element = create<memref::LoadOp>(*loops, memref, toValues(position));
+  FloatType arithmetic = loops->getArithmeticType();
+  unsigned width = element.getType().getIntOrFloatBitWidth();
+  if (width < arithmetic.getWidth())
+    element = create<arith::ExtFOp>(*loops, arithmetic, element);
+  else if (width > arithmetic.getWidth())
+    element = create<arith::TruncFOp>(*loops, arithmetic, element);
+  return {*loops, element};
+}
+
+void Buffer::store(ArrayRef<Index> position, Scalar value) const {
+  Value element = value.get();
+  Type type = getType().getElementType();
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width < loops->getArithmeticType().getWidth())
+    element = create<arith::TruncFOp>(*loops, type, element);
+  else if (width > loops->getArithmeticType().getWidth())
+    element = create<arith::ExtFOp>(*loops, type, element);
+  memref::StoreOp::create(loops->getBuilder(), loops->getLoc(), element, memref,
+                          toValues(position));
+}
+
+void Buffer::add(ArrayRef<Index> position, Scalar value) const {
+  store(position, load(position) + value);
+}
+
+Value Buffer::loadId(ArrayRef<Index> position) const {
+  return create<memref::LoadOp>(*loops, memref, toValues(position));
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void LoopBuilder::loop(int64_t count, function_ref<void(Index)> body) {
+  loop(index(count), body);
+}
+
+void LoopBuilder::loop(Index count, function_ref<void(Index)> body) {
+  auto loop = scf::ForOp::create(builder, loc, index(0).get(), count.get(),
+                                 index(1).get());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  body({*this, loop.getInductionVar()});
+}
+
+void LoopBuilder::loops(ArrayRef<int64_t> counts,
+                        function_ref<void(ArrayRef<Index>)> body) {
+  SmallVector<Index> position;
+  auto nest = [&](auto &&self) -> void {
+    if (position.size() == counts.size())
+      return body(position);
+    loop(counts[position.size()], [&](Index index) {
+      position.push_back(index);
+      self(self);
+      position.pop_back();
+    });
+  };
+  nest(nest);
+}
+
+Scalar LoopBuilder::reduce(Index count, Scalar start,
+                           function_ref<Scalar(Scalar, Index)> step) {
+  auto loop =
+      scf::ForOp::create(builder, loc, index(0).get(), count.get(),
+                         index(1).get(), ValueRange(start.get()));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scalar next = step({*this, loop.getRegionIterArg(0)},
+                     {*this, loop.getInductionVar()});
+  scf::YieldOp::create(builder, loc, next.get());
+  return {*this, loop.getResult(0)};
+}
+
+Scalar LoopBuilder::sum(int64_t count, function_ref<Scalar(Index)> term) {
+  return sum(index(count), term);
+}
+
+Scalar LoopBuilder::sum(Index count, function_ref<Scalar(Index)> term) {
+  return reduce(count, constant(0.0), [&](Scalar total, Index index) {
+    return total + term(index);
+  });
+}
+
+Scalar LoopBuilder::maximum(int64_t count, function_ref<Scalar(Index)> term) {
+  return maximum(index(count), term);
+}
+
+Scalar LoopBuilder::maximum(Index count, function_ref<Scalar(Index)> term) {
+  Scalar lowest = constant(-std::numeric_limits<double>::infinity());
+  return reduce(count, lowest, [&](Scalar largest, Index index) {
+    return larger(largest, term(index));
+  });
+}
+
+void LoopBuilder::onlyIf(Value condition, function_ref<void()> body) {
+  auto branch = scf::IfOp::create(builder, loc, condition,
+                                  /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&branch.getThenRegion().front());
+  body();
+}
+
+void LoopBuilder::fill(Buffer buffer, Scalar value) {
+  loops(buffer.shape(),
+        [&](ArrayRef<Index> position) { buffer.store(position, value); });
+}

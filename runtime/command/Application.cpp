@@ -1,0 +1,99 @@
+//===- Application.cpp - From arguments to an exit status -----------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every failure ends here, as one line on standard error and a status that
+// scripts can tell apart.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verbs.h"
+
+#include "isobath/runtime/error.h"
+#include "isobath/runtime/signals.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+#include <new>
+
+namespace isobath::runtime {
+
+static void printError(std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::cerr << "error: " << message << std::endl;
+}
+
+/// The parser's messages begin with a capital letter where ours do not.
+static std::string usageMessage(const CLI::ParseError &failure) {
+  std::string message = failure.what();
+  if (!message.empty())
+    message[0] =
+        static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+  return message + "; --help lists what is expected";
+}
+
+int runApplication(CLI::App &application, int argc, const char *const *argv) {
+  installStopHandlers();
+  application.require_subcommand(1);
+  try {
+    application.parse(argc, argv);
+    std::cout.flush();
+    if (!std::cout)
+      fail("standard output: cannot write all of the result");
+    return 0;
+  } catch (const CLI::ParseError &failure) {
+    if (failure.get_exit_code() == 0) // --help or --version
+      return application.exit(failure);
+    printError(usageMessage(failure));
+    return 2;
+  } catch (const std::bad_alloc &) {
+    printError("out of memory");
+    return 1;
+  } catch (const std::exception &failure) {
+    printError(failure.what());
+    return 1;
+  }
+}
+
+void printJson(const nlohmann::ordered_json &object) {
+  std::cout << object.dump(-1, ' ', false,
+                           nlohmann::ordered_json::error_handler_t::replace)
+            << '\n';
+}
+
+void addJsonFlag(CLI::App &command, bool &json) {
+  command.add_flag("--json", json,
+                   "Print the result as one JSON object on standard output");
+}
+
+void addWeightsOption(CLI::App &command, std::string &weights) {
+  command.add_option("--weights", weights, "The weights, a safetensors file")
+      ->required()
+      ->type_name("FILE");
+}
+
+void addSeedOption(CLI::App &command, std::optional<std::uint64_t> &seed) {
+  command
+      .add_option("--seed", seed,
+                  "Seed of initial values and sample order, instead of "
+                  "train.seed of the model")
+      ->type_name("N");
+}
+
+void addModelCommands(CLI::App &application, ProgramSource &source) {
+  addTrainCommand(application, source);
+  addEvalCommand(application, source);
+  addGradCommand(application, source);
+  addRoutesCommand(application, source);
+  addInitCommand(application, source);
+  addInfoCommand(application, source);
+}
+
+} // namespace isobath::runtime

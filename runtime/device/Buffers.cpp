@@ -1,0 +1,92 @@
+//===- Buffers.cpp - The memory that entries work in ----------------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Host memory. A device with its own memory gets its own allocator here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/runtime/buffers.h"
+
+#include "isobath/runtime/error.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace isobath::runtime {
+
+/// The bytes that a buffer takes in memory: whole alignment units, at least
+/// one, so that no pointer is null and no two are equal.
+static std::uint64_t paddedBytes(std::uint64_t bytes) {
+  constexpr std::uint64_t unit = ISOBATH_ABI_ALIGNMENT;
+  std::uint64_t largest = ~std::uint64_t(0) / unit * unit;
+  return bytes > largest ? largest
+                         : std::max(unit, (bytes + unit - 1) / unit * unit);
+}
+
+void Buffers::Release::operator()(void *data) const { std::free(data); }
+
+void Buffers::Call::run() const {
+  std::vector<void *> pointers;
+  pointers.reserve(names.size());
+  for (const std::string &name : names)
+    pointers.push_back(buffers->find(name).data.get());
+  entry->run(pointers);
+}
+
+std::string distributionName(const EntrySignature &entry, std::size_t index) {
+  return concat(entry.name, ".", index);
+}
+
+Buffers::Call Buffers::plan(const Entry &entry, const BufferNames &renamed) {
+  std::vector<std::string> names;
+  for (const Buffer &buffer : entry.signature().buffers) {
+    std::string name = buffer.name;
+    if (buffer.isDistribution)
+      name = distributionName(entry.signature(), names.size());
+    else if (auto other = renamed.find(name); other != renamed.end())
+      name = other->second;
+    reserve(name, buffer.bytes);
+    names.push_back(std::move(name));
+  }
+  return Call(*this, entry, std::move(names));
+}
+
+void Buffers::reserve(const std::string &name, std::uint64_t bytes) {
+  Block &block = blocks[name];
+  assert(!block.data && "planning comes before allocate()");
+  block.bytes = std::max(block.bytes, bytes);
+}
+
+std::uint64_t Buffers::plannedBytes() const {
+  std::uint64_t sum = 0;
+  for (const auto &[name, block] : blocks)
+    if (__builtin_add_overflow(sum, paddedBytes(block.bytes), &sum))
+      return ~std::uint64_t(0);
+  return sum;
+}
+
+void Buffers::allocate() {
+  for (auto &[name, block] : blocks) {
+    std::uint64_t bytes = paddedBytes(block.bytes);
+    block.data.reset(std::aligned_alloc(ISOBATH_ABI_ALIGNMENT, bytes));
+    if (!block.data)
+      fail("out of memory: buffer ", name, " needs ", block.bytes,
+           " bytes, of ", plannedBytes(), " planned in all");
+    if (name != "arena")
+      std::memset(block.data.get(), 0, bytes);
+  }
+}
+
+const Buffers::Block &Buffers::find(std::string_view name) const {
+  auto block = blocks.find(name);
+  assert(block != blocks.end() && "only planned buffers are used");
+  return block->second;
+}
+
+} // namespace isobath::runtime

@@ -1,0 +1,244 @@
+// RUN: isobath-opt %s | isobath-opt | FileCheck %s
+// RUN: isobath-opt %s --mlir-print-op-generic | isobath-opt | FileCheck %s
+
+// Every op in its custom and its generic form. The bodies are the examples of
+// the ops' documentation; test/support/check_doc_examples.py holds them to it.
+
+//===----------------------------------------------------------------------===//
+// Routes
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @route
+// CHECK: %[[MIXES:.*]]:2, %{{.*}}, %{{.*}}, %{{.*}} = depth.route
+// CHECK-SAME: queries(%{{.*}}, %{{.*}} : tensor<64xf32>)
+// CHECK-SAME: closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: partial(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: heads(1) {epsilon = 9.99{{[0-9]+}}E-7 : f64, groups = ["qk", "v"], site = "layers.2.attn"}
+// CHECK: return %[[MIXES]]#0, %[[MIXES]]#1
+func.func @route(%wq: tensor<64xf32>, %wv: tensor<64xf32>,
+                 %e: tensor<2x8x64xf32>, %b0: tensor<2x8x64xf32>,
+                 %p: tensor<2x8x64xf32>)
+    -> (tensor<2x8x64xf32>, tensor<2x8x64xf32>) {
+  %q, %v, %weights, %logits, %rstd = depth.route
+    queries(%wq, %wv : tensor<64xf32>)
+    closed(%e, %b0 : tensor<2x8x64xf32>) partial(%p : tensor<2x8x64xf32>)
+    heads(1) {epsilon = 1.0e-6 : f64, site = "layers.2.attn",
+              groups = ["qk", "v"]}
+  return %q, %v : tensor<2x8x64xf32>, tensor<2x8x64xf32>
+}
+
+// The types of the statistics follow: [Q, B, T, h, N] and [B, T, N], in f32
+// over bf16 sources.
+// CHECK-LABEL: func.func @route_statistics
+// CHECK: depth.route queries(%{{.*}} : tensor<8xf32>) closed(%{{.*}} : tensor<2x3x8xbf16>) heads(4) {epsilon = 1.000000e-03 : f64}
+// CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x3x8xbf16>, tensor<1x2x3x4x3xf32>, tensor<1x2x3x4x3xf32>, tensor<2x3x3xf32>
+func.func @route_statistics(%w: tensor<8xf32>, %e: tensor<2x3x8xbf16>)
+    -> (tensor<2x3x8xbf16>, tensor<1x2x3x4x3xf32>, tensor<1x2x3x4x3xf32>,
+        tensor<2x3x3xf32>) {
+  %h, %a, %l, %r = depth.route queries(%w : tensor<8xf32>)
+    closed(%e, %e, %e : tensor<2x3x8xbf16>)
+    heads(4) {epsilon = 1.0e-3 : f64}
+  return %h, %a, %l, %r : tensor<2x3x8xbf16>, tensor<1x2x3x4x3xf32>,
+    tensor<1x2x3x4x3xf32>, tensor<2x3x3xf32>
+}
+
+// CHECK-LABEL: func.func @route_repeated
+// CHECK: depth.route {{.*}} heads(1) {epsilon = 1.000000e-03 : f64, repeated}
+func.func @route_repeated(%w: tensor<8xf64>, %e: tensor<2x3x8xf64>) {
+  %h, %a, %l, %r = depth.route queries(%w : tensor<8xf64>)
+    closed(%e : tensor<2x3x8xf64>)
+    heads(1) {epsilon = 1.0e-3 : f64, repeated}
+  return
+}
+
+// CHECK-LABEL: func.func @route_adjoint_local
+// CHECK: %{{.*}}, %{{.*}}:2 = depth.route_adjoint_local
+// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
+// CHECK-SAME: gradients(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: mixes(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: partial(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: saved(%{{.*}}, %{{.*}}, %{{.*}} : tensor<1x2x8x1x3xf32>, tensor<1x2x8x1x3xf32>, tensor<2x8x3xf32>)
+func.func @route_adjoint_local(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,
+                               %h: tensor<2x8x64xf32>, %p: tensor<2x8x64xf32>,
+                               %weights: tensor<1x2x8x1x3xf32>,
+                               %logits: tensor<1x2x8x1x3xf32>,
+                               %rstd: tensor<2x8x3xf32>) {
+  %dots, %gp, %gw = depth.route_adjoint_local queries(%w : tensor<64xf32>)
+    gradients(%g : tensor<2x8x64xf32>) mixes(%h : tensor<2x8x64xf32>)
+    partial(%p : tensor<2x8x64xf32>)
+    saved(%weights, %logits, %rstd : tensor<1x2x8x1x3xf32>,
+          tensor<1x2x8x1x3xf32>, tensor<2x8x3xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @route_adjoint_local_without_partial
+// CHECK: %[[DOTS:.*]] = depth.route_adjoint_local
+// CHECK-NOT: partial
+// CHECK: return %[[DOTS]] : tensor<1x2x8x1xf32>
+func.func @route_adjoint_local_without_partial(
+    %w: tensor<64xf32>, %g: tensor<2x8x64xf32>, %h: tensor<2x8x64xf32>,
+    %weights: tensor<1x2x8x1x3xf32>, %logits: tensor<1x2x8x1x3xf32>,
+    %rstd: tensor<2x8x3xf32>) -> tensor<1x2x8x1xf32> {
+  %dots = depth.route_adjoint_local queries(%w : tensor<64xf32>)
+    gradients(%g : tensor<2x8x64xf32>) mixes(%h : tensor<2x8x64xf32>)
+    saved(%weights, %logits, %rstd : tensor<1x2x8x1x3xf32>,
+          tensor<1x2x8x1x3xf32>, tensor<2x8x3xf32>)
+  return %dots : tensor<1x2x8x1xf32>
+}
+
+// CHECK-LABEL: func.func @route_adjoint_deferred
+// CHECK: %{{.*}}:3 = depth.route_adjoint_deferred
+// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
+// CHECK-SAME: gradients(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: weights(%{{.*}} : tensor<1x2x8x1x3xf32>)
+// CHECK-SAME: logits(%{{.*}} : tensor<1x2x8x1x3xf32>)
+// CHECK-SAME: dots(%{{.*}} : tensor<1x2x8x1xf32>)
+// CHECK-SAME: rstd(%{{.*}} : tensor<2x8x3xf32>)
+func.func @route_adjoint_deferred(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,
+                                  %e: tensor<2x8x64xf32>,
+                                  %b0: tensor<2x8x64xf32>,
+                                  %weights: tensor<1x2x8x1x3xf32>,
+                                  %logits: tensor<1x2x8x1x3xf32>,
+                                  %dots: tensor<1x2x8x1xf32>,
+                                  %rstd: tensor<2x8x3xf32>) {
+  %ge, %gb, %gw = depth.route_adjoint_deferred queries(%w : tensor<64xf32>)
+    gradients(%g : tensor<2x8x64xf32>)
+    closed(%e, %b0 : tensor<2x8x64xf32>)
+    weights(%weights : tensor<1x2x8x1x3xf32>)
+    logits(%logits : tensor<1x2x8x1x3xf32>)
+    dots(%dots : tensor<1x2x8x1xf32>) rstd(%rstd : tensor<2x8x3xf32>)
+  return
+}
+
+// Two routes of two and one query, the first with a partial, share one op.
+// CHECK-LABEL: func.func @route_adjoint_deferred_shared
+// CHECK: %{{.*}}:4 = depth.route_adjoint_deferred
+// CHECK-SAME: queries(%{{.*}}, %{{.*}}, %{{.*}} : tensor<8xf32>)
+// CHECK-SAME: weights(%{{.*}}, %{{.*}} : tensor<2x2x3x1x2xf32>, tensor<1x2x3x1x1xf32>)
+// CHECK-SAME: logits(%{{.*}}, %{{.*}} : tensor<2x2x3x1x2xf32>, tensor<1x2x3x1x1xf32>)
+// CHECK-SAME: dots(%{{.*}}, %{{.*}} : tensor<2x2x3x1xf32>, tensor<1x2x3x1xf32>)
+func.func @route_adjoint_deferred_shared(
+    %w: tensor<8xf32>, %s: tensor<2x3x8xf32>, %a0: tensor<2x2x3x1x2xf32>,
+    %a1: tensor<1x2x3x1x1xf32>, %d0: tensor<2x2x3x1xf32>,
+    %d1: tensor<1x2x3x1xf32>, %r: tensor<2x3x1xf32>) {
+  %0:4 = depth.route_adjoint_deferred queries(%w, %w, %w : tensor<8xf32>)
+    gradients(%s, %s, %s : tensor<2x3x8xf32>) closed(%s : tensor<2x3x8xf32>)
+    weights(%a0, %a1 : tensor<2x2x3x1x2xf32>, tensor<1x2x3x1x1xf32>)
+    logits(%a0, %a1 : tensor<2x2x3x1x2xf32>, tensor<1x2x3x1x1xf32>)
+    dots(%d0, %d1 : tensor<2x2x3x1xf32>, tensor<1x2x3x1xf32>)
+    rstd(%r : tensor<2x3x1xf32>)
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Fixed reads
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @fixed_read
+// CHECK: depth.fixed_read uniform closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>) {group = "v", site = "layers.2.attn"}
+func.func @fixed_read(%e: tensor<2x8x64xf32>, %b0: tensor<2x8x64xf32>) {
+  %v = depth.fixed_read uniform closed(%e, %b0 : tensor<2x8x64xf32>)
+    {site = "layers.2.attn", group = "v"}
+  return
+}
+
+// CHECK-LABEL: func.func @fixed_read_rules
+// CHECK: depth.fixed_read newest closed(%{{.*}} : tensor<2x3x8xf32>) partial(%{{.*}} : tensor<2x3x8xf32>)
+// CHECK: depth.fixed_read embedding closed(%{{.*}} : tensor<2x3x8xf32>)
+func.func @fixed_read_rules(%e: tensor<2x3x8xf32>) {
+  %0 = depth.fixed_read newest closed(%e : tensor<2x3x8xf32>)
+    partial(%e : tensor<2x3x8xf32>)
+  %1 = depth.fixed_read embedding closed(%e : tensor<2x3x8xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @fixed_distribution
+// CHECK: %[[WEIGHTS:.*]] = depth.fixed_distribution newest of 3 sources like %{{.*}} : tensor<2x8x64xf32>
+// CHECK: return %[[WEIGHTS]] : tensor<1x2x8x1x3xf32>
+func.func @fixed_distribution(%e: tensor<2x8x64xf32>) -> tensor<1x2x8x1x3xf32> {
+  %weights = depth.fixed_distribution newest of 3 sources like %e : tensor<2x8x64xf32>
+  return %weights : tensor<1x2x8x1x3xf32>
+}
+
+//===----------------------------------------------------------------------===//
+// Two phases
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @partial
+// CHECK: %[[O:.*]], %[[LSE:.*]], %[[LOGITS:.*]], %[[RSTD:.*]] = depth.partial
+// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
+// CHECK-SAME: closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: heads(1) {epsilon = 9.99{{[0-9]+}}E-7 : f64}
+// CHECK: return %[[LSE]], %[[LOGITS]], %[[RSTD]] : tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>
+func.func @partial(%w: tensor<64xf32>, %e: tensor<2x8x64xf32>,
+                   %b0: tensor<2x8x64xf32>)
+    -> (tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>) {
+  %o, %lse, %logits, %rstd = depth.partial queries(%w : tensor<64xf32>)
+    closed(%e, %b0 : tensor<2x8x64xf32>)
+    heads(1) {epsilon = 1.0e-6 : f64}
+  return %lse, %logits, %rstd
+    : tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>
+}
+
+// CHECK-LABEL: func.func @partial_adjoint
+// CHECK: %{{.*}}:3 = depth.partial_adjoint
+// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
+// CHECK-SAME: gradients(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: mixes(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: saved(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<1x2x8x1xf32>, tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>)
+func.func @partial_adjoint(%w: tensor<64xf32>, %go: tensor<2x8x64xf32>,
+                           %o: tensor<2x8x64xf32>, %e: tensor<2x8x64xf32>,
+                           %b0: tensor<2x8x64xf32>, %glse: tensor<1x2x8x1xf32>,
+                           %lse: tensor<1x2x8x1xf32>,
+                           %logits: tensor<1x2x8x1x2xf32>,
+                           %rstd: tensor<2x8x2xf32>) {
+  %ge, %gb, %gw = depth.partial_adjoint queries(%w : tensor<64xf32>)
+    gradients(%go : tensor<2x8x64xf32>) mixes(%o : tensor<2x8x64xf32>)
+    closed(%e, %b0 : tensor<2x8x64xf32>)
+    saved(%glse, %lse, %logits, %rstd : tensor<1x2x8x1xf32>,
+          tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @merge
+// CHECK: %{{.*}}, %[[A:.*]], %[[L:.*]], %[[R:.*]] = depth.merge
+// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
+// CHECK-SAME: mixes(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: partial(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: lse(%{{.*}} : tensor<1x2x8x1xf32>)
+// CHECK-SAME: {epsilon = 9.99{{[0-9]+}}E-7 : f64, first_query = 0 : i64}
+// CHECK: return %[[A]], %[[L]], %[[R]] : tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>, tensor<2x8x1xf32>
+func.func @merge(%w: tensor<64xf32>, %o: tensor<2x8x64xf32>,
+                 %p: tensor<2x8x64xf32>, %lse: tensor<1x2x8x1xf32>)
+    -> (tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>, tensor<2x8x1xf32>) {
+  %h, %a, %l, %r = depth.merge queries(%w : tensor<64xf32>)
+    mixes(%o : tensor<2x8x64xf32>) partial(%p : tensor<2x8x64xf32>)
+    lse(%lse : tensor<1x2x8x1xf32>)
+    {epsilon = 1.0e-6 : f64, first_query = 0 : i64}
+  return %a, %l, %r
+    : tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>, tensor<2x8x1xf32>
+}
+
+// CHECK-LABEL: func.func @merge_adjoint
+// CHECK: %{{.*}}, %[[LSE:.*]], %{{.*}}:2 = depth.merge_adjoint
+// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
+// CHECK-SAME: gradients(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: mixes(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: partial(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK-SAME: saved(%{{.*}}, %{{.*}}, %{{.*}} : tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>, tensor<2x8x1xf32>)
+// CHECK-SAME: queries_of_lse(1) {first_query = 0 : i64}
+// CHECK: return %[[LSE]] : tensor<1x2x8x1xf32>
+func.func @merge_adjoint(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,
+                         %o: tensor<2x8x64xf32>, %p: tensor<2x8x64xf32>,
+                         %a: tensor<1x2x8x1x1xf32>, %l: tensor<1x2x8x1x1xf32>,
+                         %r: tensor<2x8x1xf32>) -> tensor<1x2x8x1xf32> {
+  %gp, %glse, %go, %gw = depth.merge_adjoint queries(%w : tensor<64xf32>)
+    gradients(%g : tensor<2x8x64xf32>) mixes(%o : tensor<2x8x64xf32>)
+    partial(%p : tensor<2x8x64xf32>)
+    saved(%a, %l, %r : tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>,
+          tensor<2x8x1xf32>)
+    queries_of_lse(1) {first_query = 0 : i64}
+  return %glse : tensor<1x2x8x1xf32>
+}

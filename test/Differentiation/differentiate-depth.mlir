@@ -1,0 +1,143 @@
+// RUN: isobath-opt %s --split-input-file --isobath-differentiate | FileCheck %s
+
+//===----------------------------------------------------------------------===//
+// Routes
+//===----------------------------------------------------------------------===//
+
+// A part that stands here, for the partial, and a deferred one for the closed
+// sources, which takes nothing from this route but g, the dots and scalars.
+// CHECK-LABEL: func.func @gradient
+// CHECK-SAME: (%[[WQ:.*]]: tensor<8xf32>, %[[WV:.*]]: tensor<8xf32>, %[[E:.*]]: tensor<2x3x8xf32>, %[[B:.*]]: tensor<2x3x8xf32>, %[[P:.*]]: tensor<2x3x8xf32>, %[[GQ:.*]]: tensor<2x3x8xf32>, %[[GV:.*]]: tensor<2x3x8xf32>)
+// CHECK: %[[MIXES:.*]]:2, %[[WEIGHTS:.*]], %[[LOGITS:.*]], %[[RSTD:.*]] = depth.route queries(%[[WQ]], %[[WV]] :
+// CHECK: %[[DOTS:.*]], %[[LOCAL:.*]]:3 = depth.route_adjoint_local queries(%[[WQ]], %[[WV]] :
+// CHECK-SAME: gradients(%[[GQ]], %[[GV]] :
+// CHECK-SAME: mixes(%[[MIXES]]#0, %[[MIXES]]#1 :
+// CHECK-SAME: partial(%[[P]] :
+// CHECK-SAME: saved(%[[WEIGHTS]], %[[LOGITS]], %[[RSTD]] :
+// CHECK: %[[DEFERRED:.*]]:4 = depth.route_adjoint_deferred queries(%[[WQ]], %[[WV]] :
+// CHECK-SAME: gradients(%[[GQ]], %[[GV]] :
+// CHECK-SAME: closed(%[[E]], %[[B]] :
+// CHECK-SAME: weights(%[[WEIGHTS]] :
+// CHECK-SAME: logits(%[[LOGITS]] :
+// CHECK-SAME: dots(%[[DOTS]] :
+// CHECK-SAME: rstd(%[[RSTD]] :
+// CHECK: %[[GWQ:.*]] = net.add %[[DEFERRED]]#2, %[[LOCAL]]#1
+// CHECK: %[[GWV:.*]] = net.add %[[DEFERRED]]#3, %[[LOCAL]]#2
+// CHECK: return %[[MIXES]]#0, %[[MIXES]]#1, %[[GWQ]], %[[GWV]], %[[DEFERRED]]#0, %[[DEFERRED]]#1, %[[LOCAL]]#0
+func.func @loss(%wq: tensor<8xf32>, %wv: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                %b0: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
+    -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>) {
+  %q, %v, %a, %l, %r = depth.route queries(%wq, %wv : tensor<8xf32>)
+    closed(%e, %b0 : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
+    heads(2) {epsilon = 1.0e-6 : f64}
+  return %q, %v : tensor<2x3x8xf32>, tensor<2x3x8xf32>
+}
+
+// -----
+
+// Without a partial the local part is the dots alone.
+// CHECK-LABEL: func.func @gradient
+// CHECK: %[[DOTS:.*]] = depth.route_adjoint_local
+// CHECK-NOT: partial(
+// CHECK: %[[DEFERRED:.*]]:3 = depth.route_adjoint_deferred
+// CHECK-NOT: net.add
+// CHECK: return %{{.*}}, %[[DEFERRED]]#2, %[[DEFERRED]]#0, %[[DEFERRED]]#1
+func.func @loss(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                %b0: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %h, %a, %l, %r = depth.route queries(%w : tensor<8xf32>)
+    closed(%e, %b0 : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  return %h : tensor<2x3x8xf32>
+}
+
+// -----
+
+// Tied routes are one query value used twice: its gradient is the sum.
+// CHECK-LABEL: func.func @gradient
+// CHECK-SAME: (%[[W:.*]]: tensor<8xf32>, %{{.*}}: tensor<2x3x8xf32>,
+// CHECK: depth.route queries(%[[W]], %[[W]] :
+// CHECK: %[[DEFERRED:.*]]:3 = depth.route_adjoint_deferred
+// CHECK: %[[GW:.*]] = net.add %[[DEFERRED]]#1, %[[DEFERRED]]#2
+// CHECK: return %{{.*}}, %{{.*}}, %[[GW]], %[[DEFERRED]]#0
+func.func @loss(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>)
+    -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>) {
+  %q, %v, %a, %l, %r = depth.route queries(%w, %w : tensor<8xf32>)
+    closed(%e : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  return %q, %v : tensor<2x3x8xf32>, tensor<2x3x8xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Fixed reads
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @gradient
+// CHECK-SAME: %[[G:[a-z0-9]+]]: tensor<2x3x8xf32>)
+// CHECK: %[[SHARE:.*]] = net.scale %[[G]] {factor = 5.000000e-01 : f64}
+// CHECK: return %{{.*}}, %[[SHARE]], %[[SHARE]]
+func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
+    -> tensor<2x3x8xf32> {
+  %v = depth.fixed_read uniform closed(%e : tensor<2x3x8xf32>)
+    partial(%p : tensor<2x3x8xf32>)
+  return %v : tensor<2x3x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @gradient
+// CHECK-SAME: %[[G:[a-z0-9]+]]: tensor<2x3x8xf32>)
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00>
+// CHECK: return %{{.*}}, %[[ZERO]], %[[G]]
+func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
+    -> tensor<2x3x8xf32> {
+  %v = depth.fixed_read newest closed(%e : tensor<2x3x8xf32>)
+    partial(%p : tensor<2x3x8xf32>)
+  return %v : tensor<2x3x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @gradient
+// CHECK-SAME: %[[G:[a-z0-9]+]]: tensor<2x3x8xf32>)
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00>
+// CHECK: return %{{.*}}, %[[G]], %[[ZERO]]
+func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
+    -> tensor<2x3x8xf32> {
+  %v = depth.fixed_read embedding closed(%e : tensor<2x3x8xf32>)
+    partial(%p : tensor<2x3x8xf32>)
+  return %v : tensor<2x3x8xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Two phases
+//===----------------------------------------------------------------------===//
+
+// The second of two queries is merged: the adjoint of the merge fills ∂L of
+// both, and the closed mix that was not merged gets zeros.
+// CHECK-LABEL: func.func @gradient
+// CHECK: %[[O:.*]]:2, %[[LSE:.*]], %[[CLOSEDLOGITS:.*]], %[[CLOSEDRSTD:.*]] = depth.partial
+// CHECK: %[[H:[^,]+]], %[[A:.*]], %[[L:.*]], %[[R:.*]] = depth.merge
+// CHECK: %[[GP:.*]], %[[GLSE:.*]], %[[G:.*]]:2 = depth.merge_adjoint
+// CHECK-SAME: mixes(%[[O]]#1 :
+// CHECK-SAME: saved(%[[A]], %[[L]], %[[R]] :
+// CHECK-SAME: queries_of_lse(2) {first_query = 1 : i64}
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<2x3x8xf32>
+// CHECK: %[[C:.*]]:3 = depth.partial_adjoint
+// CHECK-SAME: gradients(%[[ZERO]], %[[G]]#0 :
+// CHECK-SAME: mixes(%[[O]]#0, %[[O]]#1 :
+// CHECK-SAME: saved(%[[GLSE]], %[[LSE]], %[[CLOSEDLOGITS]], %[[CLOSEDRSTD]] :
+// CHECK: %[[GU:.*]] = net.add %[[G]]#1, %[[C]]#2
+// CHECK: return %[[H]], %[[C]]#1, %[[GU]], %[[C]]#0, %[[GP]]
+func.func @loss(%w: tensor<8xf32>, %u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                %p: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %o0, %o1, %lse, %logits, %rstd = depth.partial
+    queries(%w, %u : tensor<8xf32>) closed(%e : tensor<2x3x8xf32>)
+    heads(1) {epsilon = 1.0e-6 : f64}
+  %h, %a, %l, %r = depth.merge queries(%u : tensor<8xf32>)
+    mixes(%o1 : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
+    lse(%lse : tensor<2x2x3x1xf32>)
+    {epsilon = 1.0e-6 : f64, first_query = 1 : i64}
+  return %h : tensor<2x3x8xf32>
+}

@@ -1,0 +1,84 @@
+//===- UnitTest.cpp - A compiled unit, checked and typed ------------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is checked when a unit is loaded, and the order of the checks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/runtime/unit.h"
+
+#include "BigramUnit.h"
+#include "TestFiles.h"
+
+#include <cmath>
+
+using namespace isobath::runtime;
+using namespace isobath::runtime::test;
+
+TEST(Unit, RunsAnEntryThatItHas) {
+  BigramUnit bigram;
+  const auto unit = bigram.load();
+  EXPECT_TRUE(unit->hasEntry("norm"));
+  EXPECT_FALSE(unit->hasEntry("logits"));
+  std::vector<float> gradients(BigramUnit::elements, 2);
+  double norm = 0;
+  void *buffers[] = {gradients.data(), &norm};
+  unit->entry("norm").run(buffers);
+  EXPECT_EQ(norm, 4.0 * BigramUnit::elements);
+}
+
+TEST(Unit, WrongMagicGivesBothValues) {
+  BigramUnit bigram;
+  IsobathUnit unit = *bigram.unit();
+  unit.magic = 0xabc;
+  unit.version = 99; // not looked at
+  unit.manifest = nullptr;
+  EXPECT_EQ(messageOf([&] { Unit loaded(&unit); }),
+            "compiled unit: given magic 0xabc, expected 0x485441424f5349");
+}
+
+TEST(Unit, WrongVersionGivesBothValues) {
+  BigramUnit bigram;
+  IsobathUnit unit = *bigram.unit();
+  unit.version = 99;
+  unit.manifest = nullptr; // not looked at
+  EXPECT_EQ(messageOf([&] { Unit loaded(&unit); }),
+            "compiled unit: given version 99, expected version 1; compile the "
+            "model again");
+}
+
+TEST(Unit, NeedsASymbol) {
+  EXPECT_EQ(messageOf([] { Unit loaded(nullptr); }),
+            "compiled unit: given none, expected the symbol isobath_unit");
+}
+
+TEST(Unit, NeedsCodeForEveryEntryOfTheManifest) {
+  BigramUnit bigram;
+  IsobathUnit unit = *bigram.unit();
+  --unit.entryCount;
+  EXPECT_EQ(messageOf([&] { Unit loaded(&unit); }),
+            "compiled unit: given no code for the entry routes of its "
+            "manifest, expected one");
+}
+
+TEST(Unit, UnknownEntryListsTheKnownOnes) {
+  BigramUnit bigram;
+  EXPECT_EQ(messageOf([&] { bigram.load()->entry("logits"); }),
+            "compiled unit: given no entry logits, expected one of loss, "
+            "gradient, accumulate, norm, update, routes");
+}
+
+TEST(Unit, KeepsItsOwner) {
+  BigramUnit bigram;
+  auto owner = std::make_shared<int>(1);
+  {
+    Unit unit(bigram.unit(), owner);
+    EXPECT_EQ(owner.use_count(), 2);
+  }
+  EXPECT_EQ(owner.use_count(), 1);
+}

@@ -1,0 +1,62 @@
+//===- CompilerProgram.h - Programs compiled from a model on the command line ===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ISOBATH_TOOLS_ISOBATH_COMPILERPROGRAM_H
+#define ISOBATH_TOOLS_ISOBATH_COMPILERPROGRAM_H
+
+#include "isobath/Frontend/LoadModel.h"
+#include "isobath/runtime/commands.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/JSON.h"
+
+namespace isobath {
+
+/// The entries of a program that can do everything a training run needs.
+std::vector<std::string> getAllEntries();
+
+/// Where the tool's commands get their programs: the model is compiled in this
+/// process for the device that was asked for.
+class CompilerProgram : public runtime::ProgramSource {
+public:
+  /// Adds MODEL, --device, --precision and --threads.
+  void addOptions(CLI::App &command) override;
+  std::shared_ptr<runtime::Unit>
+  load(const runtime::ProgramRequest &request) override;
+
+  /// Adds MODEL alone, for commands that compile nothing.
+  void addModelArgument(CLI::App &command);
+
+  /// The model of the options, as `options` asks for it. Throws Error.
+  LoadedModel loadModel(mlir::MLIRContext &context, LoadOptions options) const;
+
+private:
+  std::string modelPath;
+  std::string device = "reference";
+  std::string precision;
+  unsigned threads = 1;
+};
+
+/// Lowers the module of `model`, which is changed, to entries over tensors.
+/// Throws Error.
+void lowerToStep(LoadedModel &model, const std::vector<std::string> &entries);
+
+/// Lowers what lowerToStep made to LLVM's dialect, with the unit that the
+/// runtime loads. `manifest` is describeModel's, taken before lowerToStep.
+/// Throws Error.
+void lowerToUnit(LoadedModel &model, llvm::json::Object manifest);
+
+/// The manifest of `model` so far: describeModel's, with device and source.
+/// Throws Error.
+llvm::json::Object describe(const LoadedModel &model);
+
+/// A context that knows all dialects.
+std::unique_ptr<mlir::MLIRContext> createContext();
+
+} // namespace isobath
+
+#endif // ISOBATH_TOOLS_ISOBATH_COMPILERPROGRAM_H

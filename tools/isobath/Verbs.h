@@ -1,0 +1,22 @@
+//===- Verbs.h - The verbs that need the compiler -----------------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ISOBATH_TOOLS_ISOBATH_VERBS_H
+#define ISOBATH_TOOLS_ISOBATH_VERBS_H
+
+#include "CompilerProgram.h"
+
+namespace isobath {
+
+/// Adds the verbs; `program` outlives the application.
+void addCheckCommand(CLI::App &application, CompilerProgram &program);
+void addCompileCommand(CLI::App &application, CompilerProgram &program);
+
+} // namespace isobath
+
+#endif // ISOBATH_TOOLS_ISOBATH_VERBS_H
