@@ -48,6 +48,9 @@ void isobath::buildLLVMPipeline(OpPassManager &manager) {
   functions.useBarePtrCallConv = true;
   manager.addPass(createConvertFuncToLLVMPass(functions));
   manager.addPass(createReconcileUnrealizedCastsPass());
+  // Takes apart descriptors that only served to carry a pointer to a call. The
+  // functions of entries are not optimised later, and this halves them.
+  manager.addPass(createCanonicalizerPass());
 }
 
 namespace {

@@ -193,8 +193,10 @@ static llvm::Expected<LoadedModel> loadModule(MLIRContext &context,
     return error;
   FirstError error(context, path);
   LoadedModel loaded;
+  // The parser reads until it meets a zero byte, which the copy ends with.
+  std::string terminated = text.str();
   loaded.module = parseSourceString<ModuleOp>(
-      text, ParserConfig(&context, /*verifyAfterParse=*/true), path);
+      terminated, ParserConfig(&context, /*verifyAfterParse=*/true), path);
   if (!loaded.module || failed(verifyModelForm(*loaded.module)))
     return error.take();
   loaded.name = loaded.module->getSymName().value_or("").str();

@@ -39,9 +39,30 @@ static std::string usageMessage(const CLI::ParseError &failure) {
   return message + "; --help lists what is expected";
 }
 
+/// The parser only says that a verb is missing when one is misspelt.
+static std::optional<std::string> unknownVerb(CLI::App &application, int argc,
+                                              const char *const *argv) {
+  const std::string verb = argc > 1 ? argv[1] : "-";
+  if (verb.starts_with("-"))
+    return std::nullopt;
+  std::string known;
+  for (const CLI::App *command :
+       application.get_subcommands([](CLI::App *) { return true; })) {
+    if (command->check_name(verb))
+      return std::nullopt;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  return concat("command: given ", printable(verb), ", expected one of ",
+                known);
+}
+
 int runApplication(CLI::App &application, int argc, const char *const *argv) {
   installStopHandlers();
   application.require_subcommand(1);
+  if (const auto message = unknownVerb(application, argc, argv)) {
+    printError(*message);
+    return 2;
+  }
   try {
     application.parse(argc, argv);
     std::cout.flush();

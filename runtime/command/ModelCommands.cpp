@@ -113,7 +113,8 @@ static void printInfo(const Unit &unit) {
       std::cout << "batch " << entry.batch << ", ";
     std::cout << formatBytes(plannedBytes(unit, entry.name)) << '\n';
   }
-  for (const auto &[key, value] : toJson(manifest.train).items())
+  const nlohmann::ordered_json settings = toJson(manifest.train);
+  for (const auto &[key, value] : settings.items())
     std::cout << "train       " << key << ": " << value.dump() << '\n';
 }
 

@@ -80,8 +80,10 @@ bool JsonValue::boolean() const {
 
 std::uint64_t JsonValue::count(std::uint64_t minimum,
                                std::uint64_t maximum) const {
-  // The library keeps whole numbers below zero signed.
-  if (value->is_number_unsigned()) {
+  // Whole numbers are signed or unsigned inside the library, as they came.
+  const bool isNegative =
+      !value->is_number_unsigned() && *value < std::int64_t(0);
+  if (value->is_number_integer() && !isNegative) {
     auto number = value->get<std::uint64_t>();
     if (number >= minimum && number <= maximum)
       return number;

@@ -105,7 +105,7 @@ RunFolder::RunFolder(const fs::path &path, const Manifest &manifest,
   if (!resume)
     fail(printable(folder), ": given a folder that exists, expected a new "
                             "one; --resume continues the run in it");
-  lock();
+  lock.take(folder);
   removeAbandoned(folder);
   const fs::path model = modelPath(folder, manifest.source.format);
   const auto last = lastCheckpoint();
@@ -124,12 +124,14 @@ RunFolder::RunFolder(const fs::path &path, const Manifest &manifest,
   }
 }
 
-RunFolder::~RunFolder() {
+FolderLock::~FolderLock() {
   if (descriptor >= 0)
     ::close(descriptor);
 }
 
-void RunFolder::lock() {
+void FolderLock::take(const fs::path &folder) {
+  if (descriptor >= 0)
+    return;
   descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0)
     failSystemCall(folder, "open", errno);
@@ -154,8 +156,7 @@ void RunFolder::begin(const Manifest &manifest,
   fs::create_directory(folder, failure);
   if (failure)
     failSystemCall(folder, "create", failure.value());
-  if (descriptor < 0)
-    lock();
+  lock.take(folder);
   removeOldCheckpoints(folder, 0); // of a command killed at this point
   fill();
   writeFile(modelPath(folder, manifest.source.format), manifest.source.text);

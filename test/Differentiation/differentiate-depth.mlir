@@ -7,22 +7,22 @@
 // A part that stands here, for the partial, and a deferred one for the closed
 // sources, which takes nothing from this route but g, the dots and scalars.
 // CHECK-LABEL: func.func @gradient
-// CHECK-SAME: (%[[WQ:.*]]: tensor<8xf32>, %[[WV:.*]]: tensor<8xf32>, %[[E:.*]]: tensor<2x3x8xf32>, %[[B:.*]]: tensor<2x3x8xf32>, %[[P:.*]]: tensor<2x3x8xf32>, %[[GQ:.*]]: tensor<2x3x8xf32>, %[[GV:.*]]: tensor<2x3x8xf32>)
-// CHECK: %[[MIXES:.*]]:2, %[[WEIGHTS:.*]], %[[LOGITS:.*]], %[[RSTD:.*]] = depth.route queries(%[[WQ]], %[[WV]] :
-// CHECK: %[[DOTS:.*]], %[[LOCAL:.*]]:3 = depth.route_adjoint_local queries(%[[WQ]], %[[WV]] :
+// CHECK-SAME: (%[[WQ:[a-z0-9_]+]]: tensor<8xf32>, %[[WV:[a-z0-9_]+]]: tensor<8xf32>, %[[E:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[B:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[P:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[GQ:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[GV:[a-z0-9_]+]]: tensor<2x3x8xf32>)
+// CHECK: %[[MIXES:[a-z0-9_]+]]:2, %[[WEIGHTS:[a-z0-9_]+]], %[[LOGITS:[a-z0-9_]+]], %[[RSTD:[a-z0-9_]+]] = depth.route queries(%[[WQ]], %[[WV]] :
+// CHECK: %[[DOTS:[a-z0-9_]+]], %[[LOCAL:[a-z0-9_]+]]:3 = depth.route_adjoint_local queries(%[[WQ]], %[[WV]] :
 // CHECK-SAME: gradients(%[[GQ]], %[[GV]] :
 // CHECK-SAME: mixes(%[[MIXES]]#0, %[[MIXES]]#1 :
 // CHECK-SAME: partial(%[[P]] :
 // CHECK-SAME: saved(%[[WEIGHTS]], %[[LOGITS]], %[[RSTD]] :
-// CHECK: %[[DEFERRED:.*]]:4 = depth.route_adjoint_deferred queries(%[[WQ]], %[[WV]] :
+// CHECK: %[[DEFERRED:[a-z0-9_]+]]:4 = depth.route_adjoint_deferred queries(%[[WQ]], %[[WV]] :
 // CHECK-SAME: gradients(%[[GQ]], %[[GV]] :
 // CHECK-SAME: closed(%[[E]], %[[B]] :
 // CHECK-SAME: weights(%[[WEIGHTS]] :
 // CHECK-SAME: logits(%[[LOGITS]] :
 // CHECK-SAME: dots(%[[DOTS]] :
 // CHECK-SAME: rstd(%[[RSTD]] :
-// CHECK: %[[GWQ:.*]] = net.add %[[DEFERRED]]#2, %[[LOCAL]]#1
-// CHECK: %[[GWV:.*]] = net.add %[[DEFERRED]]#3, %[[LOCAL]]#2
+// CHECK: %[[GWQ:[a-z0-9_]+]] = net.add %[[DEFERRED]]#2, %[[LOCAL]]#1
+// CHECK: %[[GWV:[a-z0-9_]+]] = net.add %[[DEFERRED]]#3, %[[LOCAL]]#2
 // CHECK: return %[[MIXES]]#0, %[[MIXES]]#1, %[[GWQ]], %[[GWV]], %[[DEFERRED]]#0, %[[DEFERRED]]#1, %[[LOCAL]]#0
 func.func @loss(%wq: tensor<8xf32>, %wv: tensor<8xf32>, %e: tensor<2x3x8xf32>,
                 %b0: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
@@ -37,9 +37,9 @@ func.func @loss(%wq: tensor<8xf32>, %wv: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 
 // Without a partial the local part is the dots alone.
 // CHECK-LABEL: func.func @gradient
-// CHECK: %[[DOTS:.*]] = depth.route_adjoint_local
+// CHECK: %[[DOTS:[a-z0-9_]+]] = depth.route_adjoint_local
 // CHECK-NOT: partial(
-// CHECK: %[[DEFERRED:.*]]:3 = depth.route_adjoint_deferred
+// CHECK: %[[DEFERRED:[a-z0-9_]+]]:3 = depth.route_adjoint_deferred
 // CHECK-NOT: net.add
 // CHECK: return %{{.*}}, %[[DEFERRED]]#2, %[[DEFERRED]]#0, %[[DEFERRED]]#1
 func.func @loss(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
@@ -53,10 +53,10 @@ func.func @loss(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 
 // Tied routes are one query value used twice: its gradient is the sum.
 // CHECK-LABEL: func.func @gradient
-// CHECK-SAME: (%[[W:.*]]: tensor<8xf32>, %{{.*}}: tensor<2x3x8xf32>,
+// CHECK-SAME: (%[[W:[a-z0-9_]+]]: tensor<8xf32>, %{{.*}}: tensor<2x3x8xf32>,
 // CHECK: depth.route queries(%[[W]], %[[W]] :
-// CHECK: %[[DEFERRED:.*]]:3 = depth.route_adjoint_deferred
-// CHECK: %[[GW:.*]] = net.add %[[DEFERRED]]#1, %[[DEFERRED]]#2
+// CHECK: %[[DEFERRED:[a-z0-9_]+]]:3 = depth.route_adjoint_deferred
+// CHECK: %[[GW:[a-z0-9_]+]] = net.add %[[DEFERRED]]#1, %[[DEFERRED]]#2
 // CHECK: return %{{.*}}, %{{.*}}, %[[GW]], %[[DEFERRED]]#0
 func.func @loss(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>)
     -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>) {
@@ -72,8 +72,8 @@ func.func @loss(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>)
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @gradient
-// CHECK-SAME: %[[G:[a-z0-9]+]]: tensor<2x3x8xf32>)
-// CHECK: %[[SHARE:.*]] = net.scale %[[G]] {factor = 5.000000e-01 : f64}
+// CHECK-SAME: %[[G:[a-z0-9_]+]]: tensor<2x3x8xf32>)
+// CHECK: %[[SHARE:[a-z0-9_]+]] = net.scale %[[G]] {factor = 5.000000e-01 : f64}
 // CHECK: return %{{.*}}, %[[SHARE]], %[[SHARE]]
 func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
     -> tensor<2x3x8xf32> {
@@ -85,8 +85,8 @@ func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
 // -----
 
 // CHECK-LABEL: func.func @gradient
-// CHECK-SAME: %[[G:[a-z0-9]+]]: tensor<2x3x8xf32>)
-// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00>
+// CHECK-SAME: %[[G:[a-z0-9_]+]]: tensor<2x3x8xf32>)
+// CHECK: %[[ZERO:[a-z0-9_]+]] = arith.constant dense<0.000000e+00>
 // CHECK: return %{{.*}}, %[[ZERO]], %[[G]]
 func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
     -> tensor<2x3x8xf32> {
@@ -98,8 +98,8 @@ func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
 // -----
 
 // CHECK-LABEL: func.func @gradient
-// CHECK-SAME: %[[G:[a-z0-9]+]]: tensor<2x3x8xf32>)
-// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00>
+// CHECK-SAME: %[[G:[a-z0-9_]+]]: tensor<2x3x8xf32>)
+// CHECK: %[[ZERO:[a-z0-9_]+]] = arith.constant dense<0.000000e+00>
 // CHECK: return %{{.*}}, %[[G]], %[[ZERO]]
 func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
     -> tensor<2x3x8xf32> {
@@ -117,18 +117,18 @@ func.func @loss(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
 // The second of two queries is merged: the adjoint of the merge fills ∂L of
 // both, and the closed mix that was not merged gets zeros.
 // CHECK-LABEL: func.func @gradient
-// CHECK: %[[O:.*]]:2, %[[LSE:.*]], %[[CLOSEDLOGITS:.*]], %[[CLOSEDRSTD:.*]] = depth.partial
-// CHECK: %[[H:[^,]+]], %[[A:.*]], %[[L:.*]], %[[R:.*]] = depth.merge
-// CHECK: %[[GP:.*]], %[[GLSE:.*]], %[[G:.*]]:2 = depth.merge_adjoint
+// CHECK: %[[O:[a-z0-9_]+]]:2, %[[LSE:[a-z0-9_]+]], %[[CLOSEDLOGITS:[a-z0-9_]+]], %[[CLOSEDRSTD:[a-z0-9_]+]] = depth.partial
+// CHECK: %[[H:[a-z0-9_]+]], %[[A:[a-z0-9_]+]], %[[L:[a-z0-9_]+]], %[[R:[a-z0-9_]+]] = depth.merge
+// CHECK: %[[GP:[a-z0-9_]+]], %[[GLSE:[a-z0-9_]+]], %[[G:[a-z0-9_]+]]:2 = depth.merge_adjoint
 // CHECK-SAME: mixes(%[[O]]#1 :
 // CHECK-SAME: saved(%[[A]], %[[L]], %[[R]] :
 // CHECK-SAME: queries_of_lse(2) {first_query = 1 : i64}
-// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<2x3x8xf32>
-// CHECK: %[[C:.*]]:3 = depth.partial_adjoint
+// CHECK: %[[ZERO:[a-z0-9_]+]] = arith.constant dense<0.000000e+00> : tensor<2x3x8xf32>
+// CHECK: %[[C:[a-z0-9_]+]]:3 = depth.partial_adjoint
 // CHECK-SAME: gradients(%[[ZERO]], %[[G]]#0 :
 // CHECK-SAME: mixes(%[[O]]#0, %[[O]]#1 :
 // CHECK-SAME: saved(%[[GLSE]], %[[LSE]], %[[CLOSEDLOGITS]], %[[CLOSEDRSTD]] :
-// CHECK: %[[GU:.*]] = net.add %[[G]]#1, %[[C]]#2
+// CHECK: %[[GU:[a-z0-9_]+]] = net.add %[[G]]#1, %[[C]]#2
 // CHECK: return %[[H]], %[[C]]#1, %[[GU]], %[[C]]#0, %[[GP]]
 func.func @loss(%w: tensor<8xf32>, %u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
                 %p: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {

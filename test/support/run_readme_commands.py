@@ -69,7 +69,7 @@ def check_links(text, readme):
 
 
 def main():
-    readme, folder = map(pathlib.Path, sys.argv[1:])
+    readme, folder = (pathlib.Path(name).absolute() for name in sys.argv[1:])
     text = readme.read_text(encoding="utf-8")
     check_links(text, readme)
     imitate_first_command(readme.parent, folder)

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One function an op; each follows the formula in the op's documentation.
-// Sources, queries and gradients are compile-time lists, so loops over them are
-// written out; sums over them are added in the order of the lists.
+// Sources, queries and gradients are lists that loops count through; sums over
+// them are added in the order of the lists.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,18 +56,27 @@ struct TokenLoops {
     return k.rsqrt(squares / k.constant(D) + k.constant(epsilon));
   }
 
+  /// Runs `body` for every token, head and each of `count` queries.
+  void forEachQuery(int64_t count,
+                    function_ref<void(Index, ArrayRef<Index>, Index)> body) {
+    k.loops({B, T, heads, count}, [&](ArrayRef<Index> position) {
+      body(position[3], position.take_front(2), position[2]);
+    });
+  }
+
   LoopBuilder &k;
   int64_t B, T, D, heads, size;
 };
 
-/// [q, b, t, head] or, with a source, [q, b, t, head, i].
-SmallVector<Index> at(LoopBuilder &k, int64_t query, ArrayRef<Index> token,
-                      Index head) {
-  return {k.index(query), token[0], token[1], head};
+/// The position of a query's number at one token and head.
+SmallVector<Index> at(Index query, ArrayRef<Index> token, Index head) {
+  return {query, token[0], token[1], head};
 }
-SmallVector<Index> at(LoopBuilder &k, int64_t query, ArrayRef<Index> token,
-                      Index head, int64_t source) {
-  return {k.index(query), token[0], token[1], head, k.index(source)};
+
+/// The same with a source.
+SmallVector<Index> at(Index query, ArrayRef<Index> token, Index head,
+                      Index source) {
+  return {query, token[0], token[1], head, source};
 }
 
 } // namespace
@@ -77,81 +86,65 @@ SmallVector<Index> at(LoopBuilder &k, int64_t query, ArrayRef<Index> token,
 //===----------------------------------------------------------------------===//
 
 /// Stores r_i of every source and ℓ_i of every source, query and head.
-static void buildLogits(TokenLoops &loops, Buffers queries, Buffers sources,
-                        double epsilon, Buffer logits, Buffer rstd) {
+static void buildLogits(TokenLoops &loops, const BufferList &queries,
+                        const BufferList &sources, double epsilon,
+                        Buffer logits, Buffer rstd) {
   LoopBuilder &k = loops.k;
-  k.loops({loops.B, loops.T}, [&](ArrayRef<Index> token) {
-    for (auto [i, source] : llvm::enumerate(sources))
-      rstd.store({token[0], token[1], k.index(i)},
-                 loops.rstd(source, token, epsilon));
-    k.loop(loops.heads, [&](Index head) {
-      for (auto [q, query] : llvm::enumerate(queries))
-        for (auto [i, source] : llvm::enumerate(sources)) {
-          Scalar r = rstd.load({token[0], token[1], k.index(i)});
-          logits.store(at(k, q, token, head, i),
-                       r * loops.dotQuery(source, query, token, head));
-        }
+  k.loops({loops.B, loops.T, sources.size()}, [&](ArrayRef<Index> position) {
+    ArrayRef<Index> token = position.take_front(2);
+    Index i = position[2];
+    Buffer source = sources[i];
+    Scalar r = loops.rstd(source, token, epsilon);
+    rstd.store(position, r);
+    k.loops({queries.size(), loops.heads}, [&](ArrayRef<Index> queryAndHead) {
+      Index q = queryAndHead[0], head = queryAndHead[1];
+      logits.store(at(q, token, head, i),
+                   r * loops.dotQuery(source, queries[q], token, head));
     });
   });
 }
 
-/// log Σ_i exp ℓ_i for one query, token and head.
-static Scalar logSumExp(LoopBuilder &k, Buffer logits, size_t count, int64_t q,
-                        ArrayRef<Index> token, Index head) {
-  Scalar largest = logits.load(at(k, q, token, head, 0));
-  for (size_t i = 1; i < count; ++i)
-    largest = k.larger(largest, logits.load(at(k, q, token, head, i)));
-  Scalar total = k.constant(0.0);
-  for (size_t i = 0; i < count; ++i)
-    total =
-        total + k.exp(logits.load(at(k, q, token, head, i)) - largest);
-  return largest + k.log(total);
+/// The largest logit of one query, token and head.
+static Scalar largestLogit(LoopBuilder &k, Buffer logits, Index q,
+                           ArrayRef<Index> token, Index head) {
+  return k.maximum(logits.dim(4), [&](Index i) {
+    return logits.load(at(q, token, head, i));
+  });
 }
 
 /// Stores Σ_i weight(i) s_i for the channels of one head.
-static void storeMix(TokenLoops &loops, Buffers sources,
-                     ArrayRef<Scalar> weights, ArrayRef<Index> token,
+static void storeMix(TokenLoops &loops, const BufferList &sources,
+                     function_ref<Scalar(Index)> weight, ArrayRef<Index> token,
                      Index head, Buffer mix) {
   LoopBuilder &k = loops.k;
   k.loop(loops.size, [&](Index offset) {
     Index c = head * loops.size + offset;
-    Scalar total = weights[0] * sources[0].load({token[0], token[1], c});
-    for (auto [weight, source] :
-         llvm::zip_equal(weights.drop_front(), sources.drop_front()))
-      total = total + weight * source.load({token[0], token[1], c});
-    mix.store({token[0], token[1], c}, total);
+    mix.store({token[0], token[1], c}, k.sum(sources.size(), [&](Index i) {
+      return weight(i) * sources[i].load({token[0], token[1], c});
+    }));
   });
 }
 
 static void route(RouteOp op, LoopBuilder &k, Buffers in, Buffers out) {
   size_t Q = op.getQueries().size(), N = op.getSourceCount();
-  Buffers queries = in.take_front(Q), sources = in.drop_front(Q);
-  Buffers mixes = out.take_front(Q);
+  BufferList queries(k, in.take_front(Q)), sources(k, in.drop_front(Q));
+  BufferList mixes(k, out.take_front(Q));
   Buffer weights = out[Q], logits = out[Q + 1], rstd = out[Q + 2];
-  TokenLoops loops(k, sources[0], op.getHeads());
+  TokenLoops loops(k, sources.front(), op.getHeads());
   buildLogits(loops, queries, sources, op.getEpsilon().convertToDouble(),
               logits, rstd);
-  k.loops({loops.B, loops.T, loops.heads}, [&](ArrayRef<Index> position) {
-    ArrayRef<Index> token = position.take_front(2);
-    Index head = position[2];
-    for (size_t q = 0; q < Q; ++q) {
-      // softmax: exp(ℓ − max) / Σ exp(ℓ − max)
-      Scalar largest = logits.load(at(k, q, token, head, 0));
-      for (size_t i = 1; i < N; ++i)
-        largest = k.larger(largest, logits.load(at(k, q, token, head, i)));
-      SmallVector<Scalar> alpha;
-      Scalar total = k.constant(0.0);
-      for (size_t i = 0; i < N; ++i) {
-        alpha.push_back(
-            k.exp(logits.load(at(k, q, token, head, i)) - largest));
-        total = total + alpha[i];
-      }
-      for (size_t i = 0; i < N; ++i) {
-        alpha[i] = alpha[i] / total;
-        weights.store(at(k, q, token, head, i), alpha[i]);
-      }
-      storeMix(loops, sources, alpha, token, head, mixes[q]);
-    }
+  loops.forEachQuery(Q, [&](Index q, ArrayRef<Index> token, Index head) {
+    // softmax: exp(ℓ − max) / Σ exp(ℓ − max)
+    Scalar largest = largestLogit(k, logits, q, token, head);
+    auto numerator = [&](Index i) {
+      return k.exp(logits.load(at(q, token, head, i)) - largest);
+    };
+    Scalar total = k.sum(N, numerator);
+    k.loop(N, [&](Index i) {
+      weights.store(at(q, token, head, i), numerator(i) / total);
+    });
+    auto alpha = [&](Index i) { return weights.load(at(q, token, head, i)); };
+    storeMix(loops, sources, alpha, token, head, mixes[q]);
   });
 }
 
@@ -191,32 +184,32 @@ struct SourceAdjoint {
 static void routeAdjointLocal(RouteAdjointLocalOp op, LoopBuilder &k,
                               Buffers in, Buffers out) {
   size_t Q = op.getQueries().size();
-  Buffers queries = in.take_front(Q), gradients = in.slice(Q, Q),
-          mixes = in.slice(2 * Q, Q);
+  BufferList queries(k, in.take_front(Q)), gradients(k, in.slice(Q, Q)),
+      mixes(k, in.slice(2 * Q, Q));
   Buffer weights = in[in.size() - 3], logits = in[in.size() - 2],
          rstd = in[in.size() - 1], dots = out[0];
-  TokenLoops loops(k, gradients[0], weights.dim(3));
-  int64_t last = weights.dim(4) - 1;
+  TokenLoops loops(k, gradients.front(), weights.dim(3));
+  loops.forEachQuery(Q, [&](Index q, ArrayRef<Index> token, Index head) {
+    dots.store(at(q, token, head),
+               loops.dot(gradients[q], mixes[q], token, head));
+  });
+  if (!op.getPartial())
+    return;
+
+  Buffer partial = in[3 * Q], partialGradient = out[1];
+  BufferList queryGradients(k, out.drop_front(2));
   for (Buffer gradient : out.drop_front())
     k.fill(gradient, k.constant(0.0));
-  k.loops({loops.B, loops.T, loops.heads}, [&](ArrayRef<Index> position) {
-    ArrayRef<Index> token = position.take_front(2);
-    Index head = position[2];
-    for (size_t q = 0; q < Q; ++q) {
-      Scalar dot = loops.dot(gradients[q], mixes[q], token, head);
-      dots.store(at(k, q, token, head), dot);
-      if (!op.getPartial())
-        continue;
-      Buffer partial = in[3 * Q];
-      SourceAdjoint adjoint{loops,        partial, queries[q],
-                            gradients[q], out[1],  out[2 + q]};
-      Scalar alpha = weights.load(at(k, q, token, head, last));
-      Scalar delta =
-          alpha * (loops.dot(gradients[q], partial, token, head) - dot);
-      adjoint.add(token, head, alpha, delta,
-                  logits.load(at(k, q, token, head, last)),
-                  rstd.load({token[0], token[1], k.index(last)}));
-    }
+  Index last = k.index(weights.dim(4) - 1);
+  loops.forEachQuery(Q, [&](Index q, ArrayRef<Index> token, Index head) {
+    SourceAdjoint adjoint{loops,        partial,         queries[q],
+                          gradients[q], partialGradient, queryGradients[q]};
+    Scalar alpha = weights.load(at(q, token, head, last));
+    Scalar delta = alpha * (loops.dot(gradients[q], partial, token, head) -
+                            dots.load(at(q, token, head)));
+    adjoint.add(token, head, alpha, delta,
+                logits.load(at(q, token, head, last)),
+                rstd.load({token[0], token[1], last}));
   });
 }
 
@@ -224,34 +217,39 @@ static void routeAdjointDeferred(RouteAdjointDeferredOp op, LoopBuilder &k,
                                  Buffers in, Buffers out) {
   size_t Q = op.getQueries().size(), C = op.getClosed().size(),
          R = op.getWeights().size();
-  Buffers queries = in.take_front(Q), gradients = in.slice(Q, Q),
-          closed = in.slice(2 * Q, C), weights = in.slice(2 * Q + C, R),
-          logits = in.slice(2 * Q + C + R, R),
+  BufferList queries(k, in.take_front(Q)), gradients(k, in.slice(Q, Q)),
+      closed(k, in.slice(2 * Q, C));
+  Buffers weights = in.slice(2 * Q + C, R), logits = in.slice(2 * Q + C + R, R),
           dots = in.slice(2 * Q + C + 2 * R, R);
   Buffer rstd = in.back();
+  BufferList closedGradients(k, out.take_front(C)),
+      queryGradients(k, out.drop_front(C));
   for (Buffer gradient : out)
     k.fill(gradient, k.constant(0.0));
-  size_t query = 0;
+  int64_t firstQuery = 0; // of this route, in the lists of all queries
   for (size_t r = 0; r < R; ++r) {
-    TokenLoops loops(k, closed[0], weights[r].dim(3));
-    for (int64_t q = 0; q < weights[r].dim(0); ++q, ++query)
-      k.loops({loops.B, loops.T, loops.heads}, [&](ArrayRef<Index> position) {
-        ArrayRef<Index> token = position.take_front(2);
-        Index head = position[2];
-        Scalar dot = dots[r].load(at(k, q, token, head));
-        for (size_t i = 0; i < C; ++i) {
-          SourceAdjoint adjoint{loops,   closed[i],
-                                queries[query], gradients[query],
-                                out[i],  out[C + query]};
-          Scalar alpha = weights[r].load(at(k, q, token, head, i));
-          Scalar delta =
-              alpha *
-              (loops.dot(gradients[query], closed[i], token, head) - dot);
-          adjoint.add(token, head, alpha, delta,
-                      logits[r].load(at(k, q, token, head, i)),
-                      rstd.load({token[0], token[1], k.index(i)}));
-        }
+    TokenLoops loops(k, closed.front(), weights[r].dim(3));
+    int64_t queriesOfRoute = weights[r].dim(0);
+    loops.forEachQuery(queriesOfRoute, [&](Index q, ArrayRef<Index> token,
+                                           Index head) {
+      Index query = q + firstQuery;
+      Scalar dot = dots[r].load(at(q, token, head));
+      k.loop(C, [&](Index i) {
+        SourceAdjoint adjoint{loops,
+                              closed[i],
+                              queries[query],
+                              gradients[query],
+                              closedGradients[i],
+                              queryGradients[query]};
+        Scalar alpha = weights[r].load(at(q, token, head, i));
+        Scalar delta =
+            alpha * (loops.dot(gradients[query], closed[i], token, head) - dot);
+        adjoint.add(token, head, alpha, delta,
+                    logits[r].load(at(q, token, head, i)),
+                    rstd.load({token[0], token[1], i}));
       });
+    });
+    firstQuery += queriesOfRoute;
   }
 }
 
@@ -260,39 +258,36 @@ static void routeAdjointDeferred(RouteAdjointDeferredOp op, LoopBuilder &k,
 //===----------------------------------------------------------------------===//
 
 static void fixedRead(FixedReadOp op, LoopBuilder &k, Buffers in, Buffers out) {
+  BufferList sources(k, in);
   k.loops(out[0].shape(), [&](ArrayRef<Index> position) {
-    if (op.getRule() != FixedRule::Uniform) {
-      Buffer source =
-          op.getRule() == FixedRule::Newest ? in.back() : in.front();
-      return out[0].store(position, source.load(position));
+    switch (op.getRule()) {
+    case FixedRule::Newest:
+      return out[0].store(position, in.back().load(position));
+    case FixedRule::Embedding:
+      return out[0].store(position, in.front().load(position));
+    case FixedRule::Uniform:
+      Scalar total = k.sum(sources.size(), [&](Index i) {
+        return sources[i].load(position);
+      });
+      return out[0].store(position, total / k.constant(sources.size()));
     }
-    Scalar total = in[0].load(position);
-    for (Buffer source : in.drop_front())
-      total = total + source.load(position);
-    out[0].store(position, total / k.constant(in.size()));
   });
 }
 
 static void fixedDistribution(FixedDistributionOp op, LoopBuilder &k,
                               Buffers in, Buffers out) {
   int64_t N = op.getSourceCount();
-  for (int64_t i = 0; i < N; ++i) {
-    double weight = 0.0;
-    switch (op.getRule()) {
-    case FixedRule::Uniform:
-      weight = 1.0 / N;
-      break;
-    case FixedRule::Newest:
-      weight = i == N - 1;
-      break;
-    case FixedRule::Embedding:
-      weight = i == 0;
-      break;
-    }
-    k.loops({in[0].dim(0), in[0].dim(1)}, [&](ArrayRef<Index> token) {
-      out[0].store(at(k, 0, token, k.index(0), i), k.constant(weight));
+  Buffer weights = out[0];
+  // The source that is read alone, if one is.
+  std::optional<int64_t> chosen;
+  if (op.getRule() != FixedRule::Uniform)
+    chosen = op.getRule() == FixedRule::Newest ? N - 1 : 0;
+  k.fill(weights, k.constant(chosen ? 0.0 : 1.0 / N));
+  if (chosen)
+    k.loops({weights.dim(1), weights.dim(2)}, [&](ArrayRef<Index> token) {
+      weights.store(at(k.index(0), token, k.index(0), k.index(*chosen)),
+                    k.constant(1.0));
     });
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,81 +296,75 @@ static void fixedDistribution(FixedDistributionOp op, LoopBuilder &k,
 
 static void partial(PartialOp op, LoopBuilder &k, Buffers in, Buffers out) {
   size_t Q = op.getQueries().size(), C = op.getClosed().size();
-  Buffers queries = in.take_front(Q), closed = in.drop_front(Q);
-  Buffers mixes = out.take_front(Q);
+  BufferList queries(k, in.take_front(Q)), closed(k, in.drop_front(Q));
+  BufferList mixes(k, out.take_front(Q));
   Buffer lse = out[Q], logits = out[Q + 1], rstd = out[Q + 2];
-  TokenLoops loops(k, closed[0], op.getHeads());
+  TokenLoops loops(k, closed.front(), op.getHeads());
   buildLogits(loops, queries, closed, op.getEpsilon().convertToDouble(), logits,
               rstd);
-  k.loops({loops.B, loops.T, loops.heads}, [&](ArrayRef<Index> position) {
-    ArrayRef<Index> token = position.take_front(2);
-    Index head = position[2];
-    for (size_t q = 0; q < Q; ++q) {
-      Scalar L = logSumExp(k, logits, C, q, token, head);
-      lse.store(at(k, q, token, head), L);
-      SmallVector<Scalar> alpha;
-      for (size_t i = 0; i < C; ++i)
-        alpha.push_back(k.exp(logits.load(at(k, q, token, head, i)) - L));
-      storeMix(loops, closed, alpha, token, head, mixes[q]);
-    }
+  loops.forEachQuery(Q, [&](Index q, ArrayRef<Index> token, Index head) {
+    Scalar largest = largestLogit(k, logits, q, token, head);
+    Scalar total = k.sum(C, [&](Index i) {
+      return k.exp(logits.load(at(q, token, head, i)) - largest);
+    });
+    Scalar logSumExp = largest + k.log(total);
+    lse.store(at(q, token, head), logSumExp);
+    auto alpha = [&](Index i) {
+      return k.exp(logits.load(at(q, token, head, i)) - logSumExp);
+    };
+    storeMix(loops, closed, alpha, token, head, mixes[q]);
   });
 }
 
 static void partialAdjoint(PartialAdjointOp op, LoopBuilder &k, Buffers in,
                            Buffers out) {
   size_t Q = op.getQueries().size(), C = op.getClosed().size();
-  Buffers queries = in.take_front(Q), gradients = in.slice(Q, Q),
-          mixes = in.slice(2 * Q, Q), closed = in.slice(3 * Q, C);
+  BufferList queries(k, in.take_front(Q)), gradients(k, in.slice(Q, Q)),
+      mixes(k, in.slice(2 * Q, Q)), closed(k, in.slice(3 * Q, C));
   Buffer lseGradient = in[3 * Q + C], lse = in[3 * Q + C + 1],
          logits = in[3 * Q + C + 2], rstd = in[3 * Q + C + 3];
-  TokenLoops loops(k, closed[0], lse.dim(3));
+  BufferList closedGradients(k, out.take_front(C)),
+      queryGradients(k, out.drop_front(C));
+  TokenLoops loops(k, closed.front(), lse.dim(3));
   for (Buffer gradient : out)
     k.fill(gradient, k.constant(0.0));
-  k.loops({loops.B, loops.T, loops.heads}, [&](ArrayRef<Index> position) {
-    ArrayRef<Index> token = position.take_front(2);
-    Index head = position[2];
-    for (size_t q = 0; q < Q; ++q) {
-      Scalar dot = loops.dot(gradients[q], mixes[q], token, head);
-      for (size_t i = 0; i < C; ++i) {
-        Scalar logit = logits.load(at(k, q, token, head, i));
-        Scalar alpha = k.exp(logit - lse.load(at(k, q, token, head)));
-        Scalar delta =
-            alpha * (loops.dot(gradients[q], closed[i], token, head) - dot +
-                     lseGradient.load(at(k, q, token, head)));
-        SourceAdjoint adjoint{loops,        closed[i], queries[q],
-                              gradients[q], out[i],    out[C + q]};
-        adjoint.add(token, head, alpha, delta, logit,
-                    rstd.load({token[0], token[1], k.index(i)}));
-      }
-    }
+  loops.forEachQuery(Q, [&](Index q, ArrayRef<Index> token, Index head) {
+    Scalar dot = loops.dot(gradients[q], mixes[q], token, head);
+    k.loop(C, [&](Index i) {
+      Scalar logit = logits.load(at(q, token, head, i));
+      Scalar alpha = k.exp(logit - lse.load(at(q, token, head)));
+      Scalar delta =
+          alpha * (loops.dot(gradients[q], closed[i], token, head) - dot +
+                   lseGradient.load(at(q, token, head)));
+      SourceAdjoint adjoint{loops,        closed[i],          queries[q],
+                            gradients[q], closedGradients[i], queryGradients[q]};
+      adjoint.add(token, head, alpha, delta, logit,
+                  rstd.load({token[0], token[1], i}));
+    });
   });
 }
 
 static void merge(MergeOp op, LoopBuilder &k, Buffers in, Buffers out) {
   size_t Q = op.getQueries().size();
   int64_t first = op.getFirstQuery();
-  Buffers queries = in.take_front(Q), closedMixes = in.slice(Q, Q);
+  BufferList queries(k, in.take_front(Q)), closedMixes(k, in.slice(Q, Q));
+  BufferList mixes(k, out.take_front(Q));
   Buffer partial = in[2 * Q], lse = in[2 * Q + 1];
-  Buffers mixes = out.take_front(Q);
   Buffer weights = out[Q], logits = out[Q + 1], rstd = out[Q + 2];
   TokenLoops loops(k, partial, lse.dim(3));
-  buildLogits(loops, queries, {partial}, op.getEpsilon().convertToDouble(),
-              logits, rstd);
-  k.loops({loops.B, loops.T, loops.heads}, [&](ArrayRef<Index> position) {
-    ArrayRef<Index> token = position.take_front(2);
-    Index head = position[2];
-    for (size_t q = 0; q < Q; ++q) {
-      Scalar logit = logits.load(at(k, q, token, head, 0));
-      Scalar a =
-          k.sigmoid(logit - lse.load(at(k, first + q, token, head)));
-      weights.store(at(k, q, token, head, 0), a);
-      k.loop(loops.size, [&](Index offset) {
-        Index c = head * loops.size + offset;
-        Scalar o = closedMixes[q].load({token[0], token[1], c});
-        Scalar p = partial.load({token[0], token[1], c});
-        mixes[q].store({token[0], token[1], c}, o + a * (p - o));
-      });
-    }
+  Index only = k.index(0); // of the sources that a merge adds
+  buildLogits(loops, queries, BufferList(k, {partial}),
+              op.getEpsilon().convertToDouble(), logits, rstd);
+  loops.forEachQuery(Q, [&](Index q, ArrayRef<Index> token, Index head) {
+    Scalar logit = logits.load(at(q, token, head, only));
+    Scalar a = k.sigmoid(logit - lse.load(at(q + first, token, head)));
+    weights.store(at(q, token, head, only), a);
+    k.loop(loops.size, [&](Index offset) {
+      Index c = head * loops.size + offset;
+      Scalar o = closedMixes[q].load({token[0], token[1], c});
+      Scalar p = partial.load({token[0], token[1], c});
+      mixes[q].store({token[0], token[1], c}, o + a * (p - o));
+    });
   });
 }
 
@@ -383,45 +372,41 @@ static void mergeAdjoint(MergeAdjointOp op, LoopBuilder &k, Buffers in,
                          Buffers out) {
   size_t Q = op.getQueries().size();
   int64_t first = op.getFirstQuery();
-  Buffers queries = in.take_front(Q), gradients = in.slice(Q, Q),
-          closedMixes = in.slice(2 * Q, Q);
+  BufferList queries(k, in.take_front(Q)), gradients(k, in.slice(Q, Q)),
+      closedMixes(k, in.slice(2 * Q, Q));
   Buffer partial = in[3 * Q], weights = in[3 * Q + 1], logits = in[3 * Q + 2],
          rstd = in[3 * Q + 3];
   Buffer partialGradient = out[0], lseGradient = out[1];
-  Buffers closedMixGradients = out.slice(2, Q), queryGradients =
-                                                    out.drop_front(2 + Q);
+  BufferList closedMixGradients(k, out.slice(2, Q)),
+      queryGradients(k, out.drop_front(2 + Q));
   TokenLoops loops(k, partial, weights.dim(3));
+  Index only = k.index(0); // of the sources that a merge adds
   k.fill(partialGradient, k.constant(0.0));
   k.fill(lseGradient, k.constant(0.0));
-  for (Buffer gradient : queryGradients)
+  for (Buffer gradient : out.drop_front(2 + Q))
     k.fill(gradient, k.constant(0.0));
-  k.loops({loops.B, loops.T, loops.heads}, [&](ArrayRef<Index> position) {
-    ArrayRef<Index> token = position.take_front(2);
-    Index head = position[2];
-    for (size_t q = 0; q < Q; ++q) {
-      Scalar a = weights.load(at(k, q, token, head, 0));
-      Scalar one = k.constant(1.0);
-      // g·(p − o), taken before either product can cancel.
-      Scalar difference = k.sum(loops.size, [&](Index offset) {
-        Index c = head * loops.size + offset;
-        return gradients[q].load({token[0], token[1], c}) *
-               (partial.load({token[0], token[1], c}) -
-                closedMixes[q].load({token[0], token[1], c}));
-      });
-      Scalar delta = a * (one - a) * difference;
-      SourceAdjoint adjoint{loops,        partial,         queries[q],
-                            gradients[q], partialGradient, queryGradients[q]};
-      adjoint.add(token, head, a, delta,
-                  logits.load(at(k, q, token, head, 0)),
-                  rstd.load({token[0], token[1], k.index(0)}));
-      lseGradient.store(at(k, first + q, token, head), -delta);
-      k.loop(loops.size, [&](Index offset) {
-        Index c = head * loops.size + offset;
-        closedMixGradients[q].store(
-            {token[0], token[1], c},
-            (one - a) * gradients[q].load({token[0], token[1], c}));
-      });
-    }
+  loops.forEachQuery(Q, [&](Index q, ArrayRef<Index> token, Index head) {
+    Scalar a = weights.load(at(q, token, head, only));
+    Scalar one = k.constant(1.0);
+    // g·(p − o): the difference first, before the two products can cancel.
+    Scalar difference = k.sum(loops.size, [&](Index offset) {
+      Index c = head * loops.size + offset;
+      return gradients[q].load({token[0], token[1], c}) *
+             (partial.load({token[0], token[1], c}) -
+              closedMixes[q].load({token[0], token[1], c}));
+    });
+    Scalar delta = a * (one - a) * difference;
+    SourceAdjoint adjoint{loops,        partial,         queries[q],
+                          gradients[q], partialGradient, queryGradients[q]};
+    adjoint.add(token, head, a, delta, logits.load(at(q, token, head, only)),
+                rstd.load({token[0], token[1], only}));
+    lseGradient.store(at(q + first, token, head), -delta);
+    k.loop(loops.size, [&](Index offset) {
+      Index c = head * loops.size + offset;
+      closedMixGradients[q].store(
+          {token[0], token[1], c},
+          (one - a) * gradients[q].load({token[0], token[1], c}));
+    });
   });
 }
 

@@ -7,7 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "isobath/Target/Reference/LoopBuilder.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -155,6 +158,55 @@ void Buffer::add(ArrayRef<Index> position, Scalar value) const {
 
 Value Buffer::loadId(ArrayRef<Index> position) const {
   return create<memref::LoadOp>(*loops, memref, toValues(position));
+}
+
+// A memref is a bare pointer at a kernel's boundary and a descriptor inside.
+// The table holds pointers: descriptors are constants but for them, and a table
+// of descriptors would make the code of a kernel grow with the list.
+
+static Type getDescriptorType(LoopBuilder &loops, MemRefType type) {
+  return LLVMTypeConverter(loops.getBuilder().getContext()).convertType(type);
+}
+
+static Value cast(LoopBuilder &loops, Type type, Value value) {
+  return UnrealizedConversionCastOp::create(loops.getBuilder(), loops.getLoc(),
+                                            type, value)
+      .getResult(0);
+}
+
+static Value getSlot(LoopBuilder &loops, Value table, LLVM::GEPArg index) {
+  auto pointer = LLVM::LLVMPointerType::get(loops.getBuilder().getContext());
+  return create<LLVM::GEPOp>(loops, pointer, pointer, table,
+                             ArrayRef<LLVM::GEPArg>(index));
+}
+
+BufferList::BufferList(LoopBuilder &loops, ArrayRef<Buffer> buffers)
+    : loops(&loops), first(buffers.front()), count(buffers.size()) {
+  OpBuilder &builder = loops.getBuilder();
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value size = LLVM::ConstantOp::create(
+      builder, loops.getLoc(), builder.getI64IntegerAttr(count));
+  table = create<LLVM::AllocaOp>(loops, pointer, pointer, size);
+  Type descriptorType = getDescriptorType(loops, first.getType());
+  for (auto [index, buffer] : llvm::enumerate(buffers)) {
+    MemRefDescriptor descriptor(cast(loops, descriptorType, buffer.get()));
+    LLVM::StoreOp::create(builder, loops.getLoc(),
+                          descriptor.alignedPtr(builder, loops.getLoc()),
+                          getSlot(loops, table, static_cast<int32_t>(index)));
+  }
+}
+
+Buffer BufferList::operator[](Index index) const {
+  OpBuilder &builder = loops->getBuilder();
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value position =
+      create<arith::IndexCastOp>(*loops, builder.getI64Type(), index.get());
+  Value data =
+      create<LLVM::LoadOp>(*loops, pointer, getSlot(*loops, table, position));
+  Value descriptor = MemRefDescriptor::fromStaticShape(
+      builder, loops->getLoc(), LLVMTypeConverter(builder.getContext()),
+      first.getType(), data);
+  return {*loops, cast(*loops, first.getType(), descriptor)};
 }
 
 //===----------------------------------------------------------------------===//

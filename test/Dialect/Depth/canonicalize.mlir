@@ -6,7 +6,7 @@
 
 // A route over one source is that source, whatever the queries.
 // CHECK-LABEL: func.func @route_one_source
-// CHECK-SAME: %[[E:[a-z0-9]+]]: tensor<2x3x8xf32>
+// CHECK-SAME: %[[E:[a-z0-9_]+]]: tensor<2x3x8xf32>
 // CHECK-NEXT: return %[[E]], %[[E]]
 func.func @route_one_source(%w: tensor<8xf32>, %u: tensor<8xf32>,
                             %e: tensor<2x3x8xf32>)
@@ -18,7 +18,7 @@ func.func @route_one_source(%w: tensor<8xf32>, %u: tensor<8xf32>,
 
 // Its statistics are not those of the source, so it stays when they are used.
 // CHECK-LABEL: func.func @route_one_source_with_statistics
-// CHECK: %[[H:.*]], %{{.*}}, %{{.*}}, %[[R:.*]] = depth.route
+// CHECK: %[[H:[a-z0-9_]+]], %{{.*}}, %{{.*}}, %[[R:[a-z0-9_]+]] = depth.route
 // CHECK: return %[[H]], %[[R]]
 func.func @route_one_source_with_statistics(%w: tensor<8xf32>,
                                             %e: tensor<2x3x8xf32>)
@@ -30,7 +30,7 @@ func.func @route_one_source_with_statistics(%w: tensor<8xf32>,
 
 // A repeated route is there for its cost.
 // CHECK-LABEL: func.func @route_one_source_repeated
-// CHECK: %[[H:[^,]+]], {{.*}} = depth.route
+// CHECK: %[[H:[a-z0-9_]+]], {{.*}} = depth.route
 // CHECK: return %[[H]]
 func.func @route_one_source_repeated(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>)
     -> tensor<2x3x8xf32> {
@@ -42,7 +42,7 @@ func.func @route_one_source_repeated(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>)
 
 // One closed source and a partial are two sources.
 // CHECK-LABEL: func.func @route_two_sources
-// CHECK: %[[H:[^,]+]], {{.*}} = depth.route
+// CHECK: %[[H:[a-z0-9_]+]], {{.*}} = depth.route
 // CHECK: return %[[H]]
 func.func @route_two_sources(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>)
     -> tensor<2x3x8xf32> {
@@ -57,7 +57,7 @@ func.func @route_two_sources(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>)
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @equal_routes_merge
-// CHECK: %[[H:[^,]+]], {{.*}} = depth.route
+// CHECK: %[[H:[a-z0-9_]+]], {{.*}} = depth.route
 // CHECK-NOT: depth.route
 // CHECK: return %[[H]], %[[H]]
 func.func @equal_routes_merge(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
@@ -73,9 +73,9 @@ func.func @equal_routes_merge(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 }
 
 // CHECK-LABEL: func.func @repeated_route_runs_again
-// CHECK: %[[H0:[^,]+]], {{.*}} = depth.route
+// CHECK: %[[H0:[a-z0-9_]+]], {{.*}} = depth.route
 // CHECK-NOT: repeated
-// CHECK: %[[H1:[^,]+]], {{.*}} = depth.route
+// CHECK: %[[H1:[a-z0-9_]+]], {{.*}} = depth.route
 // CHECK-SAME: repeated
 // CHECK: return %[[H0]], %[[H1]]
 func.func @repeated_route_runs_again(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
@@ -111,7 +111,7 @@ func.func @partial_is_not_closed(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @newest_is_the_partial
-// CHECK-SAME: %[[E:[a-z0-9]+]]: tensor<2x3x8xf32>, %[[P:[a-z0-9]+]]: tensor<2x3x8xf32>
+// CHECK-SAME: %[[E:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[P:[a-z0-9_]+]]: tensor<2x3x8xf32>
 // CHECK-NEXT: return %[[P]]
 func.func @newest_is_the_partial(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
     -> tensor<2x3x8xf32> {
@@ -121,7 +121,7 @@ func.func @newest_is_the_partial(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
 }
 
 // CHECK-LABEL: func.func @newest_is_the_last_closed_source
-// CHECK-SAME: %[[E:[a-z0-9]+]]: tensor<2x3x8xf32>, %[[B0:[a-z0-9]+]]: tensor<2x3x8xf32>
+// CHECK-SAME: %[[E:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[B0:[a-z0-9_]+]]: tensor<2x3x8xf32>
 // CHECK-NEXT: return %[[B0]]
 func.func @newest_is_the_last_closed_source(%e: tensor<2x3x8xf32>,
                                             %b0: tensor<2x3x8xf32>)
@@ -131,7 +131,7 @@ func.func @newest_is_the_last_closed_source(%e: tensor<2x3x8xf32>,
 }
 
 // CHECK-LABEL: func.func @embedding_is_the_first_source
-// CHECK-SAME: %[[E:[a-z0-9]+]]: tensor<2x3x8xf32>, %[[P:[a-z0-9]+]]: tensor<2x3x8xf32>
+// CHECK-SAME: %[[E:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[P:[a-z0-9_]+]]: tensor<2x3x8xf32>
 // CHECK-NEXT: return %[[E]]
 func.func @embedding_is_the_first_source(%e: tensor<2x3x8xf32>,
                                          %p: tensor<2x3x8xf32>)
@@ -142,7 +142,7 @@ func.func @embedding_is_the_first_source(%e: tensor<2x3x8xf32>,
 }
 
 // CHECK-LABEL: func.func @uniform_over_one_source
-// CHECK-SAME: %[[E:[a-z0-9]+]]: tensor<2x3x8xf32>
+// CHECK-SAME: %[[E:[a-z0-9_]+]]: tensor<2x3x8xf32>
 // CHECK-NEXT: return %[[E]]
 func.func @uniform_over_one_source(%e: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
   %v = depth.fixed_read uniform closed(%e : tensor<2x3x8xf32>)
@@ -150,7 +150,7 @@ func.func @uniform_over_one_source(%e: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
 }
 
 // CHECK-LABEL: func.func @uniform_over_two_sources
-// CHECK: %[[V:.*]] = depth.fixed_read uniform
+// CHECK: %[[V:[a-z0-9_]+]] = depth.fixed_read uniform
 // CHECK: return %[[V]]
 func.func @uniform_over_two_sources(%e: tensor<2x3x8xf32>,
                                     %p: tensor<2x3x8xf32>)

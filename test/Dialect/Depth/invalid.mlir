@@ -183,6 +183,7 @@ func.func @fixed_read_c2(%e: tensor<2x3x8xf32>, %p: tensor<2x3x4xf32>) {
 
 func.func @fixed_read_rule(%e: tensor<2x3x8xf32>) {
   // expected-error @below {{expected ::isobath::depth::FixedRule to be one of: uniform, newest, embedding}}
+  // expected-error @below {{custom op 'depth.fixed_read' failed to parse Depth_FixedRuleAttr parameter 'value'}}
   %v = depth.fixed_read oldest closed(%e : tensor<2x3x8xf32>)
   return
 }
@@ -198,7 +199,8 @@ func.func @fixed_distribution_c1(%e: tensor<2x3x8xf32>) {
 // -----
 
 func.func @fixed_distribution_c1_generic(%e: tensor<2x3x8xf32>) {
-  // expected-error @below {{'depth.fixed_distribution' op expected 'source_count' to be positive, got -1}}
+  // expected-error @below {{expected 'source_count' to be positive, got -1}}
+  // expected-error @below {{'depth.fixed_distribution' op failed to infer returned types}}
   %a = "depth.fixed_distribution"(%e)
     <{rule = #depth<rule newest>, source_count = -1 : i64}>
     : (tensor<2x3x8xf32>) -> tensor<1x2x3x1x1xf32>

@@ -75,9 +75,9 @@ func.func @partial_without_epsilon(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>) {
 
 // -----
 
-func.func @fixed_distribution_of_a_scalar(%e: f32) {
-  // expected-error @below {{expected 'source' to be a static floating-point tensor with 3 axes, got 'f32'}}
-  %a = depth.fixed_distribution newest of 3 sources like %e : f32
+func.func @fixed_distribution_like_a_vector(%w: tensor<8xf32>) {
+  // expected-error @below {{expected 'source' to be a static floating-point tensor with 3 axes, got 'tensor<8xf32>'}}
+  %a = depth.fixed_distribution newest of 3 sources like %w : tensor<8xf32>
   return
 }
 
@@ -109,11 +109,11 @@ func.func @route_adjoint_local_with_flat_weights(%w: tensor<8xf32>,
 
 // -----
 
-func.func @merge_with_scalar_partial(%w: tensor<8xf32>, %p: f32,
-                                     %lse: tensor<1x2x3x1xf32>) {
-  // expected-error @below {{expected 'partial' to be a static floating-point tensor with 3 axes, got 'f32'}}
-  %h, %a, %l, %r = depth.merge queries(%w : tensor<8xf32>) mixes(%p : f32)
-    partial(%p : f32) lse(%lse : tensor<1x2x3x1xf32>)
+func.func @merge_with_flat_partial(%w: tensor<8xf32>, %lse: tensor<1x2x3x1xf32>) {
+  // expected-error @below {{expected 'partial' to be a static floating-point tensor with 3 axes, got 'tensor<8xf32>'}}
+  %h, %a, %l, %r = depth.merge queries(%w : tensor<8xf32>)
+    mixes(%w : tensor<8xf32>) partial(%w : tensor<8xf32>)
+    lse(%lse : tensor<1x2x3x1xf32>)
     {epsilon = 1.0e-6 : f64, first_query = 0 : i64}
   return
 }
@@ -158,12 +158,13 @@ func.func @merge_adjoint_with_negative_lse_queries(%w: tensor<8xf32>,
 
 // -----
 
-func.func @merge_adjoint_of_a_scalar(%w: tensor<8xf32>, %s: f32,
+func.func @merge_adjoint_of_a_vector(%w: tensor<8xf32>,
                                      %a: tensor<1x2x3x1x1xf32>,
                                      %r: tensor<2x3x1xf32>) {
-  // expected-error @below {{expected 'partial' to be a static floating-point tensor with 3 axes, got 'f32'}}
+  // expected-error @below {{expected 'partial' to be a static floating-point tensor with 3 axes, got 'tensor<8xf32>'}}
   %gp, %glse, %go, %gw = depth.merge_adjoint queries(%w : tensor<8xf32>)
-    gradients(%s : f32) mixes(%s : f32) partial(%s : f32)
+    gradients(%w : tensor<8xf32>) mixes(%w : tensor<8xf32>)
+    partial(%w : tensor<8xf32>)
     saved(%a, %a, %r : tensor<1x2x3x1x1xf32>, tensor<1x2x3x1x1xf32>,
           tensor<2x3x1xf32>)
     queries_of_lse(1) {first_query = 0 : i64}

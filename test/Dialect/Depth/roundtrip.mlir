@@ -9,10 +9,10 @@
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @route
-// CHECK: %[[MIXES:.*]]:2, %{{.*}}, %{{.*}}, %{{.*}} = depth.route
-// CHECK-SAME: queries(%{{.*}}, %{{.*}} : tensor<64xf32>)
-// CHECK-SAME: closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: partial(%{{.*}} : tensor<2x8x64xf32>)
+// CHECK: %[[MIXES:[a-z0-9_]+]]:2, %{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}} = depth.route
+// CHECK-SAME: queries(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<64xf32>)
+// CHECK-SAME: closed(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: partial(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
 // CHECK-SAME: heads(1) {epsilon = 9.99{{[0-9]+}}E-7 : f64, groups = ["qk", "v"], site = "layers.2.attn"}
 // CHECK: return %[[MIXES]]#0, %[[MIXES]]#1
 func.func @route(%wq: tensor<64xf32>, %wv: tensor<64xf32>,
@@ -30,8 +30,8 @@ func.func @route(%wq: tensor<64xf32>, %wv: tensor<64xf32>,
 // The types of the statistics follow: [Q, B, T, h, N] and [B, T, N], in f32
 // over bf16 sources.
 // CHECK-LABEL: func.func @route_statistics
-// CHECK: depth.route queries(%{{.*}} : tensor<8xf32>) closed(%{{.*}} : tensor<2x3x8xbf16>) heads(4) {epsilon = 1.000000e-03 : f64}
-// CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x3x8xbf16>, tensor<1x2x3x4x3xf32>, tensor<1x2x3x4x3xf32>, tensor<2x3x3xf32>
+// CHECK: depth.route queries(%{{[^ ,)]+}} : tensor<8xf32>) closed(%[[E:[a-z0-9_]+]], %[[E]], %[[E]] : tensor<2x3x8xbf16>) heads(4) {epsilon = 1.000000e-03 : f64}
+// CHECK: return %{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x3x8xbf16>, tensor<1x2x3x4x3xf32>, tensor<1x2x3x4x3xf32>, tensor<2x3x3xf32>
 func.func @route_statistics(%w: tensor<8xf32>, %e: tensor<2x3x8xbf16>)
     -> (tensor<2x3x8xbf16>, tensor<1x2x3x4x3xf32>, tensor<1x2x3x4x3xf32>,
         tensor<2x3x3xf32>) {
@@ -52,12 +52,12 @@ func.func @route_repeated(%w: tensor<8xf64>, %e: tensor<2x3x8xf64>) {
 }
 
 // CHECK-LABEL: func.func @route_adjoint_local
-// CHECK: %{{.*}}, %{{.*}}:2 = depth.route_adjoint_local
-// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
-// CHECK-SAME: gradients(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: mixes(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: partial(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: saved(%{{.*}}, %{{.*}}, %{{.*}} : tensor<1x2x8x1x3xf32>, tensor<1x2x8x1x3xf32>, tensor<2x8x3xf32>)
+// CHECK: %{{[^ ,)]+}}, %{{[^ ,)]+}}:2 = depth.route_adjoint_local
+// CHECK-SAME: queries(%{{[^ ,)]+}} : tensor<64xf32>)
+// CHECK-SAME: gradients(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: mixes(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: partial(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: saved(%{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<1x2x8x1x3xf32>, tensor<1x2x8x1x3xf32>, tensor<2x8x3xf32>)
 func.func @route_adjoint_local(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,
                                %h: tensor<2x8x64xf32>, %p: tensor<2x8x64xf32>,
                                %weights: tensor<1x2x8x1x3xf32>,
@@ -72,7 +72,7 @@ func.func @route_adjoint_local(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,
 }
 
 // CHECK-LABEL: func.func @route_adjoint_local_without_partial
-// CHECK: %[[DOTS:.*]] = depth.route_adjoint_local
+// CHECK: %[[DOTS:[a-z0-9_]+]] = depth.route_adjoint_local
 // CHECK-NOT: partial
 // CHECK: return %[[DOTS]] : tensor<1x2x8x1xf32>
 func.func @route_adjoint_local_without_partial(
@@ -87,14 +87,14 @@ func.func @route_adjoint_local_without_partial(
 }
 
 // CHECK-LABEL: func.func @route_adjoint_deferred
-// CHECK: %{{.*}}:3 = depth.route_adjoint_deferred
-// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
-// CHECK-SAME: gradients(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: weights(%{{.*}} : tensor<1x2x8x1x3xf32>)
-// CHECK-SAME: logits(%{{.*}} : tensor<1x2x8x1x3xf32>)
-// CHECK-SAME: dots(%{{.*}} : tensor<1x2x8x1xf32>)
-// CHECK-SAME: rstd(%{{.*}} : tensor<2x8x3xf32>)
+// CHECK: %{{[^ ,)]+}}:3 = depth.route_adjoint_deferred
+// CHECK-SAME: queries(%{{[^ ,)]+}} : tensor<64xf32>)
+// CHECK-SAME: gradients(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: closed(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: weights(%{{[^ ,)]+}} : tensor<1x2x8x1x3xf32>)
+// CHECK-SAME: logits(%{{[^ ,)]+}} : tensor<1x2x8x1x3xf32>)
+// CHECK-SAME: dots(%{{[^ ,)]+}} : tensor<1x2x8x1xf32>)
+// CHECK-SAME: rstd(%{{[^ ,)]+}} : tensor<2x8x3xf32>)
 func.func @route_adjoint_deferred(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,
                                   %e: tensor<2x8x64xf32>,
                                   %b0: tensor<2x8x64xf32>,
@@ -113,11 +113,11 @@ func.func @route_adjoint_deferred(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,
 
 // Two routes of two and one query, the first with a partial, share one op.
 // CHECK-LABEL: func.func @route_adjoint_deferred_shared
-// CHECK: %{{.*}}:4 = depth.route_adjoint_deferred
-// CHECK-SAME: queries(%{{.*}}, %{{.*}}, %{{.*}} : tensor<8xf32>)
-// CHECK-SAME: weights(%{{.*}}, %{{.*}} : tensor<2x2x3x1x2xf32>, tensor<1x2x3x1x1xf32>)
-// CHECK-SAME: logits(%{{.*}}, %{{.*}} : tensor<2x2x3x1x2xf32>, tensor<1x2x3x1x1xf32>)
-// CHECK-SAME: dots(%{{.*}}, %{{.*}} : tensor<2x2x3x1xf32>, tensor<1x2x3x1xf32>)
+// CHECK: %{{[^ ,)]+}}:4 = depth.route_adjoint_deferred
+// CHECK-SAME: queries(%{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<8xf32>)
+// CHECK-SAME: weights(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x2x3x1x2xf32>, tensor<1x2x3x1x1xf32>)
+// CHECK-SAME: logits(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x2x3x1x2xf32>, tensor<1x2x3x1x1xf32>)
+// CHECK-SAME: dots(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x2x3x1xf32>, tensor<1x2x3x1xf32>)
 func.func @route_adjoint_deferred_shared(
     %w: tensor<8xf32>, %s: tensor<2x3x8xf32>, %a0: tensor<2x2x3x1x2xf32>,
     %a1: tensor<1x2x3x1x1xf32>, %d0: tensor<2x2x3x1xf32>,
@@ -136,7 +136,7 @@ func.func @route_adjoint_deferred_shared(
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @fixed_read
-// CHECK: depth.fixed_read uniform closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>) {group = "v", site = "layers.2.attn"}
+// CHECK: depth.fixed_read uniform closed(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x8x64xf32>) {group = "v", site = "layers.2.attn"}
 func.func @fixed_read(%e: tensor<2x8x64xf32>, %b0: tensor<2x8x64xf32>) {
   %v = depth.fixed_read uniform closed(%e, %b0 : tensor<2x8x64xf32>)
     {site = "layers.2.attn", group = "v"}
@@ -144,8 +144,8 @@ func.func @fixed_read(%e: tensor<2x8x64xf32>, %b0: tensor<2x8x64xf32>) {
 }
 
 // CHECK-LABEL: func.func @fixed_read_rules
-// CHECK: depth.fixed_read newest closed(%{{.*}} : tensor<2x3x8xf32>) partial(%{{.*}} : tensor<2x3x8xf32>)
-// CHECK: depth.fixed_read embedding closed(%{{.*}} : tensor<2x3x8xf32>)
+// CHECK: depth.fixed_read newest closed(%{{[^ ,)]+}} : tensor<2x3x8xf32>) partial(%{{[^ ,)]+}} : tensor<2x3x8xf32>)
+// CHECK: depth.fixed_read embedding closed(%{{[^ ,)]+}} : tensor<2x3x8xf32>)
 func.func @fixed_read_rules(%e: tensor<2x3x8xf32>) {
   %0 = depth.fixed_read newest closed(%e : tensor<2x3x8xf32>)
     partial(%e : tensor<2x3x8xf32>)
@@ -154,7 +154,7 @@ func.func @fixed_read_rules(%e: tensor<2x3x8xf32>) {
 }
 
 // CHECK-LABEL: func.func @fixed_distribution
-// CHECK: %[[WEIGHTS:.*]] = depth.fixed_distribution newest of 3 sources like %{{.*}} : tensor<2x8x64xf32>
+// CHECK: %[[WEIGHTS:[a-z0-9_]+]] = depth.fixed_distribution newest of 3 sources like %{{[^ ,)]+}} : tensor<2x8x64xf32>
 // CHECK: return %[[WEIGHTS]] : tensor<1x2x8x1x3xf32>
 func.func @fixed_distribution(%e: tensor<2x8x64xf32>) -> tensor<1x2x8x1x3xf32> {
   %weights = depth.fixed_distribution newest of 3 sources like %e : tensor<2x8x64xf32>
@@ -166,9 +166,9 @@ func.func @fixed_distribution(%e: tensor<2x8x64xf32>) -> tensor<1x2x8x1x3xf32> {
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @partial
-// CHECK: %[[O:.*]], %[[LSE:.*]], %[[LOGITS:.*]], %[[RSTD:.*]] = depth.partial
-// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
-// CHECK-SAME: closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>)
+// CHECK: %[[O:[a-z0-9_]+]], %[[LSE:[a-z0-9_]+]], %[[LOGITS:[a-z0-9_]+]], %[[RSTD:[a-z0-9_]+]] = depth.partial
+// CHECK-SAME: queries(%{{[^ ,)]+}} : tensor<64xf32>)
+// CHECK-SAME: closed(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x8x64xf32>)
 // CHECK-SAME: heads(1) {epsilon = 9.99{{[0-9]+}}E-7 : f64}
 // CHECK: return %[[LSE]], %[[LOGITS]], %[[RSTD]] : tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>
 func.func @partial(%w: tensor<64xf32>, %e: tensor<2x8x64xf32>,
@@ -182,12 +182,12 @@ func.func @partial(%w: tensor<64xf32>, %e: tensor<2x8x64xf32>,
 }
 
 // CHECK-LABEL: func.func @partial_adjoint
-// CHECK: %{{.*}}:3 = depth.partial_adjoint
-// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
-// CHECK-SAME: gradients(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: mixes(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: closed(%{{.*}}, %{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: saved(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<1x2x8x1xf32>, tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>)
+// CHECK: %{{[^ ,)]+}}:3 = depth.partial_adjoint
+// CHECK-SAME: queries(%{{[^ ,)]+}} : tensor<64xf32>)
+// CHECK-SAME: gradients(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: mixes(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: closed(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: saved(%{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<1x2x8x1xf32>, tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>)
 func.func @partial_adjoint(%w: tensor<64xf32>, %go: tensor<2x8x64xf32>,
                            %o: tensor<2x8x64xf32>, %e: tensor<2x8x64xf32>,
                            %b0: tensor<2x8x64xf32>, %glse: tensor<1x2x8x1xf32>,
@@ -203,11 +203,11 @@ func.func @partial_adjoint(%w: tensor<64xf32>, %go: tensor<2x8x64xf32>,
 }
 
 // CHECK-LABEL: func.func @merge
-// CHECK: %{{.*}}, %[[A:.*]], %[[L:.*]], %[[R:.*]] = depth.merge
-// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
-// CHECK-SAME: mixes(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: partial(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: lse(%{{.*}} : tensor<1x2x8x1xf32>)
+// CHECK: %{{[^ ,)]+}}, %[[A:[a-z0-9_]+]], %[[L:[a-z0-9_]+]], %[[R:[a-z0-9_]+]] = depth.merge
+// CHECK-SAME: queries(%{{[^ ,)]+}} : tensor<64xf32>)
+// CHECK-SAME: mixes(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: partial(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: lse(%{{[^ ,)]+}} : tensor<1x2x8x1xf32>)
 // CHECK-SAME: {epsilon = 9.99{{[0-9]+}}E-7 : f64, first_query = 0 : i64}
 // CHECK: return %[[A]], %[[L]], %[[R]] : tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>, tensor<2x8x1xf32>
 func.func @merge(%w: tensor<64xf32>, %o: tensor<2x8x64xf32>,
@@ -222,12 +222,12 @@ func.func @merge(%w: tensor<64xf32>, %o: tensor<2x8x64xf32>,
 }
 
 // CHECK-LABEL: func.func @merge_adjoint
-// CHECK: %{{.*}}, %[[LSE:.*]], %{{.*}}:2 = depth.merge_adjoint
-// CHECK-SAME: queries(%{{.*}} : tensor<64xf32>)
-// CHECK-SAME: gradients(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: mixes(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: partial(%{{.*}} : tensor<2x8x64xf32>)
-// CHECK-SAME: saved(%{{.*}}, %{{.*}}, %{{.*}} : tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>, tensor<2x8x1xf32>)
+// CHECK: %{{[^ ,)]+}}, %[[LSE:[a-z0-9_]+]], %{{[^ ,)]+}}:2 = depth.merge_adjoint
+// CHECK-SAME: queries(%{{[^ ,)]+}} : tensor<64xf32>)
+// CHECK-SAME: gradients(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: mixes(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: partial(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: saved(%{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>, tensor<2x8x1xf32>)
 // CHECK-SAME: queries_of_lse(1) {first_query = 0 : i64}
 // CHECK: return %[[LSE]] : tensor<1x2x8x1xf32>
 func.func @merge_adjoint(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,

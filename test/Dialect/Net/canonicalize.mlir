@@ -3,10 +3,10 @@
 // All ops are pure: equal ones are computed once, unused ones not at all.
 
 // CHECK-LABEL: func.func @equal_ops_merge
-// CHECK-SAME: %[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4xf32>
+// CHECK-SAME: %[[A:[a-z0-9_]+]]: tensor<4xf32>, %[[B:[a-z0-9_]+]]: tensor<4xf32>
 func.func @equal_ops_merge(%a: tensor<4xf32>, %b: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>) {
-  // CHECK: %[[SUM:.*]] = net.add %[[A]], %[[B]]
+  // CHECK: %[[SUM:[a-z0-9_]+]] = net.add %[[A]], %[[B]]
   // CHECK-NOT: net.add
   // CHECK: return %[[SUM]], %[[SUM]]
   %0 = net.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -16,7 +16,7 @@ func.func @equal_ops_merge(%a: tensor<4xf32>, %b: tensor<4xf32>)
 
 // The order of addition is fixed, so a + b is not replaced by b + a.
 // CHECK-LABEL: func.func @operands_keep_their_order
-// CHECK-SAME: %[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4xf32>
+// CHECK-SAME: %[[A:[a-z0-9_]+]]: tensor<4xf32>, %[[B:[a-z0-9_]+]]: tensor<4xf32>
 func.func @operands_keep_their_order(%a: tensor<4xf32>, %b: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: net.add %[[A]], %[[B]]
@@ -39,7 +39,7 @@ func.func @other_attributes_stay_apart(%x: tensor<2x3x8xf32>)
 }
 
 // CHECK-LABEL: func.func @unused_ops_go
-// CHECK-SAME: %[[X:.*]]: tensor<2x3x8xf32>
+// CHECK-SAME: %[[X:[a-z0-9_]+]]: tensor<2x3x8xf32>
 // CHECK-NEXT: return %[[X]]
 func.func @unused_ops_go(%x: tensor<2x3x8xf32>, %w: tensor<8x8xf32>)
     -> tensor<2x3x8xf32> {

@@ -157,6 +157,11 @@ TEST(LoadModel, BrokenText) {
   EXPECT_EQ(errorOf(moduleText().substr(0, 200)).substr(0, 9), "m.mlir:1:");
 }
 
+TEST(LoadModel, TextEndsWhereItsReferenceEnds) {
+  EXPECT_EQ(errorOf(StringRef("module {}@more").take_front(9)),
+            "m.mlir:1:1: expected a function '@model', got none");
+}
+
 TEST(LoadModel, ModulesThatAreNoModels) {
   EXPECT_EQ(errorOf("module {}"),
             "m.mlir:1:1: expected a function '@model', got none");

@@ -76,12 +76,33 @@ public:
   /// An element of a tensor of ids.
   mlir::Value loadId(llvm::ArrayRef<Index> position) const;
 
-private:
   mlir::MemRefType getType() const {
     return llvm::cast<mlir::MemRefType>(memref.getType());
   }
+  mlir::Value get() const { return memref; }
+
+private:
   LoopBuilder *loops;
   mlir::Value memref;
+};
+
+/// Tensors of one type that a loop counts through, such as the sources of a
+/// route: code for them does not grow with their number.
+class BufferList {
+public:
+  /// A table of `buffers`, at least one, at the current place of the kernel,
+  /// which must be outside of all loops.
+  BufferList(LoopBuilder &loops, llvm::ArrayRef<Buffer> buffers);
+
+  int64_t size() const { return count; }
+  Buffer front() const { return first; }
+  Buffer operator[](Index index) const;
+
+private:
+  LoopBuilder *loops;
+  Buffer first;
+  int64_t count;
+  mlir::Value table; // pointers to the buffers' elements
 };
 
 /// Builds the body of one kernel.

@@ -29,6 +29,22 @@
 
 namespace isobath::runtime {
 
+/// Keeps other processes out of a folder for as long as it lives.
+class FolderLock {
+public:
+  FolderLock() = default;
+  FolderLock(const FolderLock &) = delete;
+  FolderLock &operator=(const FolderLock &) = delete;
+  ~FolderLock();
+
+  /// Throws Error if another process holds the lock. Does nothing if this
+  /// object holds it.
+  void take(const std::filesystem::path &folder);
+
+private:
+  int descriptor = -1;
+};
+
 class RunFolder {
 public:
   /// Looks at the folder and changes nothing but what a killed process left
@@ -36,10 +52,6 @@ public:
   /// belongs to another model, or if another process trains in it.
   RunFolder(const std::filesystem::path &path, const Manifest &manifest,
             bool resume);
-  RunFolder(const RunFolder &) = delete;
-  RunFolder &operator=(const RunFolder &) = delete;
-  ~RunFolder();
-
   const std::filesystem::path &path() const { return folder; }
   std::filesystem::path metrics() const { return folder / "metrics.jsonl"; }
   std::filesystem::path final() const { return folder / "final.safetensors"; }
@@ -54,11 +66,9 @@ public:
   void begin(const Manifest &manifest, const std::function<void()> &fill);
 
 private:
-  void lock();
-
   std::filesystem::path folder;
   bool fresh = true;
-  int descriptor = -1; // holds the lock
+  FolderLock lock;
 };
 
 /// Throws Error that shows both values when the run that `saved` belongs to is

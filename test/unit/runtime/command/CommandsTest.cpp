@@ -225,6 +225,12 @@ TEST_F(CommandsTest, WrongUsageIsStatus2AndOneLine) {
   }
 }
 
+TEST_F(CommandsTest, UnknownVerbListsTheKnownOnes) {
+  EXPECT_EQ(run({"fly"}).errors,
+            "error: command: given fly, expected one of train, eval, grad, "
+            "routes, init, info, prepare\n");
+}
+
 TEST_F(CommandsTest, FailuresAreStatus1AndOneLine) {
   const Outcome outcome =
       run({"train", "--data", path("nowhere"), "-o", path("run"), "--json"});
@@ -252,9 +258,12 @@ TEST_F(CommandsTest, SignalSavesTheRunAndEndsWithStatus0) {
       if (++steps == 4)
         ::raise(signal);
     };
+    testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     EXPECT_EQ(statusOfChild([&] { return runHere(train(name)); }), 0);
     const std::string errors = testing::internal::GetCapturedStderr();
+    const std::string output = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(output.find("stopped after 4 steps\n"), 0u) << output;
     EXPECT_NE(errors.find(signal == SIGINT ? "stopped by SIGINT after step 4"
                                            : "stopped by SIGTERM after step "
                                              "4"),

@@ -40,8 +40,8 @@ void fillCounting(std::uint64_t firstSample, Ids tokens, Ids targets) {
 }
 
 /// A unit, its trainer and its memory.
-struct Session {
-  explicit Session(BigramUnit &bigram)
+struct Rig {
+  explicit Rig(BigramUnit &bigram)
       : unit(bigram.load()), trainer(*unit, buffers) {
     buffers.allocate();
     initialiseParameters(unit->manifest(), 1, buffers);
@@ -104,10 +104,10 @@ TEST(Trainer, FirstStepFollowsTheFormulas) {
     BigramUnit bigram("f64");
     bigram.train()["accumulate"] = accumulate;
     bigram.train()["clip"] = 0.1;
-    Session session(bigram);
-    const auto before = session.copy<double>("parameters");
+    Rig rig(bigram);
+    const auto before = rig.copy<double>("parameters");
     const Reference expected(before, 0, 2 * accumulate);
-    const StepResult result = session.trainer.step(1, fillCounting);
+    const StepResult result = rig.trainer.step(1, fillCounting);
 
     // 2 samples: 4 + 1 targets that count.
     EXPECT_EQ(result.counted, 5u * accumulate);
@@ -117,7 +117,7 @@ TEST(Trainer, FirstStepFollowsTheFormulas) {
     EXPECT_GT(result.gradientNorm, 0.1) << "the test wants a clipped step";
     EXPECT_DOUBLE_EQ(result.learningRate, 0.05 / 12);
 
-    const auto after = session.copy<double>("parameters");
+    const auto after = rig.copy<double>("parameters");
     const double factor = 0.1 / expected.norm();
     for (std::size_t i = 0; i < after.size(); ++i) {
       const double g = expected.gradient[i] * factor;
@@ -136,9 +136,9 @@ TEST(Trainer, FirstStepFollowsTheFormulas) {
 TEST(Trainer, SampleNumbersFollowTheStep) {
   BigramUnit bigram;
   bigram.train()["accumulate"] = 3;
-  Session session(bigram);
+  Rig rig(bigram);
   std::vector<std::uint64_t> samples;
-  session.trainer.step(5, [&](std::uint64_t first, Ids tokens, Ids targets) {
+  rig.trainer.step(5, [&](std::uint64_t first, Ids tokens, Ids targets) {
     EXPECT_EQ(tokens.size(), 2 * T);
     EXPECT_EQ(targets.size(), 2 * T);
     samples.push_back(first);
@@ -150,35 +150,35 @@ TEST(Trainer, SampleNumbersFollowTheStep) {
 
 TEST(Trainer, StepWithoutTargetsChangesNothing) {
   BigramUnit bigram;
-  Session session(bigram);
-  session.trainer.step(1, fillCounting);
-  const auto parameters = session.copy<float>("parameters");
-  const auto moment = session.copy<float>("first_moment");
+  Rig rig(bigram);
+  rig.trainer.step(1, fillCounting);
+  const auto parameters = rig.copy<float>("parameters");
+  const auto moment = rig.copy<float>("first_moment");
   const StepResult result =
-      session.trainer.step(2, [](std::uint64_t, Ids tokens, Ids targets) {
+      rig.trainer.step(2, [](std::uint64_t, Ids tokens, Ids targets) {
         std::fill(tokens.begin(), tokens.end(), 0);
         std::fill(targets.begin(), targets.end(), -1);
       });
   EXPECT_EQ(result.counted, 0u);
   EXPECT_EQ(result.loss, 0);
   EXPECT_EQ(result.gradientNorm, 0);
-  EXPECT_EQ(session.copy<float>("parameters"), parameters);
-  EXPECT_EQ(session.copy<float>("first_moment"), moment);
+  EXPECT_EQ(rig.copy<float>("parameters"), parameters);
+  EXPECT_EQ(rig.copy<float>("first_moment"), moment);
 }
 
 TEST(Trainer, BadGradientNamesTheTensorAndIsNotApplied) {
   BigramUnit bigram;
-  Session session(bigram);
-  session.trainer.step(1, fillCounting);
-  const auto parameters = session.copy<float>("parameters");
+  Rig rig(bigram);
+  rig.trainer.step(1, fillCounting);
+  const auto parameters = rig.copy<float>("parameters");
   BigramUnit::poisoned = BigramUnit::biasOffset + 2;
-  EXPECT_EQ(messageOf([&] { session.trainer.step(2, fillCounting); }),
+  EXPECT_EQ(messageOf([&] { rig.trainer.step(2, fillCounting); }),
             "step 2: given a gradient whose norm is nan, expected a finite "
             "one; the first tensor with bad values is bias");
-  EXPECT_EQ(session.copy<float>("parameters"), parameters);
+  EXPECT_EQ(rig.copy<float>("parameters"), parameters);
   BigramUnit::poisoned = 3;
   EXPECT_NE(messageOf([&] {
-              session.trainer.step(2, fillCounting);
+              rig.trainer.step(2, fillCounting);
             }).find("is embed.weight"),
             std::string::npos);
 }
@@ -187,7 +187,7 @@ TEST(Trainer, AccumulationNeedsItsEntry) {
   BigramUnit bigram;
   bigram.train()["accumulate"] = 2;
   bigram.manifest["entries"].erase(2);
-  EXPECT_EQ(messageOf([&] { Session session(bigram); }),
+  EXPECT_EQ(messageOf([&] { Rig rig(bigram); }),
             "compiled unit: given no entry accumulate, expected one of loss, "
             "gradient, norm, update, routes");
 }
