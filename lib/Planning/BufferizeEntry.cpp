@@ -126,14 +126,14 @@ LogicalResult EntryBufferizer::mapResults() {
     Value destination;
     if (auto of = entry.getResultAttrOfType<StringAttr>(
             index, net::gradientAttrName)) {
-      if (!gradients)
-        gradients = addVector("gradients");
       const net::ParameterSlot *slot = layout.find(of.getValue());
       if (!slot || slot->type != value.getType())
         return entry.emitOpError()
                << "expected the gradient of a parameter of type "
                << value.getType() << " as result " << index << ", got '"
                << of.getValue() << "'";
+      if (!gradients)
+        gradients = addVector("gradients");
       destination = viewSlot(gradients, *slot);
     } else if (auto name = entry.getResultAttrOfType<StringAttr>(
                    index, net::nameAttrName)) {
@@ -195,11 +195,21 @@ LogicalResult isobath::bufferizeEntry(func::FuncOp entry, BuildLaunch build) {
     return entry.emitOpError() << "expected straight-line code, got "
                                << entry.getBody().getBlocks().size()
                                << " blocks";
+  auto isStaticTensor = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() &&
+           tensor.getElementType().isIntOrFloat();
+  };
+  for (Type type : entry.getArgumentTypes())
+    if (!isStaticTensor(type))
+      return entry.emitOpError()
+             << "expected arguments that are static tensors, got "
+             << type;
   for (Operation &op : entry.getBody().front().without_terminator())
     for (Type type : op.getResultTypes())
-      if (auto tensor = dyn_cast<RankedTensorType>(type);
-          !tensor || !tensor.hasStaticShape())
+      if (!isStaticTensor(type))
         return op.emitOpError()
-               << "expected results that are static tensors, got " << type;
+               << "expected results that are static tensors, got "
+               << type;
   return EntryBufferizer(entry, *layout).run(build);
 }

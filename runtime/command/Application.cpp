@@ -48,7 +48,7 @@ static std::optional<std::string> unknownVerb(CLI::App &application, int argc,
   std::string known;
   for (const CLI::App *command :
        application.get_subcommands([](CLI::App *) { return true; })) {
-    if (command->check_name(verb))
+    if (command->get_name() == verb)
       return std::nullopt;
     known += (known.empty() ? "" : ", ") + command->get_name();
   }

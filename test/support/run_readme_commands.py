@@ -6,13 +6,13 @@
 #
 #===----------------------------------------------------------------------===//
 #
-# Runs every ```bash block of a README, as one script, in a folder that looks
+# Runs every ```bash block of a page, as one script, in a folder that looks
 # like the repository after its first command, but with little text and an
 # untrained model. A ```yaml block whose first line is a comment `# FILE` is
 # written to FILE first. Commands below scripts/ are left out: they have tests of
 # their own. Links to files must lead somewhere.
 #
-#     run_readme_commands.py README FOLDER
+#     run_readme_commands.py PAGE FOLDER
 #
 #===----------------------------------------------------------------------===//
 
@@ -72,7 +72,9 @@ def main():
     readme, folder = (pathlib.Path(name).absolute() for name in sys.argv[1:])
     text = readme.read_text(encoding="utf-8")
     check_links(text, readme)
-    imitate_first_command(readme.parent, folder)
+    repository = next(parent for parent in readme.parents
+                      if (parent / "examples").is_dir())
+    imitate_first_command(repository, folder)
     write_files(text, folder)
     commands = read_commands(text)
     if not commands:

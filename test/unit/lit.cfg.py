@@ -11,10 +11,12 @@
 #
 #===----------------------------------------------------------------------===//
 
+import os
+
 import lit.formats
 
 config.name = "Isobath-Unit"
 config.test_format = lit.formats.GoogleTest(".", "Tests")
 config.test_source_root = config.tools_dir
-config.test_exec_root = config.tools_dir
+config.test_exec_root = os.path.join(config.build_root, "test", "unit")
 lit_config.load_config(config, config.sanitizers_config)

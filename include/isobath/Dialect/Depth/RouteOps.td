@@ -166,7 +166,9 @@ def Depth_RouteAdjointDeferredOp : Depth_Op<"route_adjoint_deferred",
     `queries` `(` $queries `:` custom<UniformTypes>(ref($queries), type($queries)) `)`
     `gradients` `(` $gradients `:` custom<UniformTypes>(ref($gradients), type($gradients)) `)`
     `closed` `(` $closed `:` custom<UniformTypes>(ref($closed), type($closed)) `)`
-    `saved` `(` $weights `,` $logits `,` $dots `:` type($weights) `,` type($logits) `,` type($dots) `)`
+    `weights` `(` $weights `:` type($weights) `)`
+    `logits` `(` $logits `:` type($logits) `)`
+    `dots` `(` $dots `:` type($dots) `)`
     `rstd` `(` $rstd `:` type($rstd) `)` attr-dict
   }];
 }
