@@ -33,6 +33,7 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 source_root = pathlib.Path(config.source_root)
 novels = source_root / "data" / "novels-text"
 for name, value in [("%python", sys.executable),
+                    ("%build", config.build_root),
                     ("%examples", source_root / "examples"),
                     ("%scripts", source_root / "scripts"),
                     ("%novels", novels),

@@ -189,6 +189,10 @@ static Buffer parseBuffer(const JsonValue &value) {
   return buffer;
 }
 
+static CpuRequirement parseCpu(const JsonValue &value) {
+  return {value["name"].text(), value["features"].texts()};
+}
+
 static EntrySignature parseEntry(const JsonValue &value) {
   EntrySignature entry;
   entry.name = value["name"].text();
@@ -206,6 +210,8 @@ Manifest parseManifest(std::string_view json) {
   manifest.name = root["name"].text();
   manifest.device = root["device"].text();
   manifest.lowering = root["lowering"].text();
+  if (root.has("cpu"))
+    manifest.cpu = parseCpu(root["cpu"]);
   manifest.elementType = parseBufferType(root["element_type"]);
   if (manifest.elementType != BufferType::f32 &&
       manifest.elementType != BufferType::f64)

@@ -58,6 +58,7 @@ static IsobathEntryFunction findCode(const IsobathUnit &unit,
 Unit::Unit(const IsobathUnit *unit, std::shared_ptr<void> owner)
     : owner(std::move(owner)),
       description(parseManifest(checkedManifest(unit))) {
+  checkCpu(description.cpu);
   for (const EntrySignature &signature : description.entries)
     entries.emplace_back(signature, findCode(*unit, signature.name));
 }

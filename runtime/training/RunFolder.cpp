@@ -92,6 +92,17 @@ static fs::path modelPath(const fs::path &folder, const std::string &format) {
   return folder / ("model." + format);
 }
 
+/// Something in the folder that a run's beginning, cut short, would not leave.
+static std::optional<fs::path> fileOfNoBeginning(const fs::path &folder) {
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder)) {
+    const fs::path name = entry.path().filename();
+    if (name != checkpointPath(folder, 0).filename() &&
+        name.native().find(".tmp-") == std::string::npos)
+      return name;
+  }
+  return std::nullopt;
+}
+
 RunFolder::RunFolder(const fs::path &path, const Manifest &manifest,
                      bool resume)
     : folder(path) {
@@ -118,9 +129,9 @@ RunFolder::RunFolder(const fs::path &path, const Manifest &manifest,
            "weights: --weights ",
            printable(final()), " -o NEW-RUN");
     checkSameModel(model, readFile(model), manifest.source.text);
-  } else if (last.value_or(0) > 0 || fs::exists(final())) {
+  } else if (const auto other = fileOfNoBeginning(folder)) {
     fail(printable(folder), ": given no ", model.filename().string(),
-         ", expected the model that the run began with");
+         " beside ", printable(*other), ", expected a run's folder");
   }
 }
 

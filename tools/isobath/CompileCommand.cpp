@@ -5,34 +5,119 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Without --emit, the result is a program; with it, one of the stages on the
+// way there.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Verbs.h"
-#include "isobath/Driver/Jit.h"
+#include "isobath/Driver/Codegen.h"
+#include "isobath/Driver/Link.h"
 #include "isobath/Target/EmitUnit.h"
+#include "isobath/runtime/cpu.h"
 #include "isobath/runtime/error.h"
 #include "isobath/runtime/files.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 
 using namespace isobath;
 
+/// What objects and programs are compiled for: every 64-bit x86 processor, as
+/// the runtime's own archives are, so that the result runs wherever it is
+/// copied to. A newer processor is asked for by name.
+static constexpr llvm::StringLiteral portableCpu = "x86-64";
+
 namespace {
 struct CompileCommand {
-  std::string stage;
+  std::string stage; // empty: a training binary
   std::string output;
+  std::optional<std::string> cpu;
+  std::optional<std::string> linker;
   std::vector<std::string> overrides;
 };
 } // namespace
 
-/// The program at the stage that was asked for, as text.
-static std::string emitStage(const CompilerProgram &program,
-                             const CompileCommand &command) {
-  std::unique_ptr<mlir::MLIRContext> context = createContext();
-  LoadOptions options;
-  options.overrides = command.overrides;
-  LoadedModel model = program.loadModel(*context, options);
+template <typename T> static T valueOrThrow(llvm::Expected<T> value) {
+  if (!value)
+    throw runtime::Error(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+//===----------------------------------------------------------------------===//
+// Objects and programs
+//===----------------------------------------------------------------------===//
+
+/// What the manifest says about the processor: the features that the runtime
+/// can look for.
+static llvm::json::Object describe(llvm::StringRef cpu,
+                                   const CodeTarget &target) {
+  llvm::json::Array features;
+  for (std::string_view known : runtime::knownCpuFeatures())
+    if (llvm::is_contained(target.features, known))
+      features.push_back(std::string(known));
+  llvm::StringRef name =
+      cpu == nativeCpu ? llvm::StringRef(target.machine.getCPU()) : cpu;
+  return llvm::json::Object{{"name", name}, {"features", std::move(features)}};
+}
+
+static std::string emitObject(LoadedModel &model,
+                              const CompileCommand &command) {
+  std::string cpu = command.cpu.value_or(portableCpu.str());
+  CodeTarget target = valueOrThrow(describeTarget(cpu));
+  llvm::json::Object manifest = describe(model);
+  manifest["cpu"] = describe(cpu, target);
+  lowerToStep(model, getAllEntries());
+  lowerToUnit(model, std::move(manifest));
+  return valueOrThrow(compileToObject(*model.module, target));
+}
+
+/// Arguments that the runtime's archives, as they were built, make necessary.
+static std::vector<std::string> getLinkArguments() {
+  std::string sanitizers = ISOBATH_SANITIZE;
+  if (sanitizers.empty())
+    return {};
+  return {"-fsanitize=" + sanitizers};
+}
+
+/// Writes `program` so that it can be run.
+static void writeProgram(const std::string &path, const std::string &program) {
+  namespace fs = std::filesystem;
+  runtime::writeFile(path, program);
+  std::error_code error;
+  fs::permissions(path,
+                  fs::perms::owner_exec | fs::perms::group_exec |
+                      fs::perms::others_exec,
+                  fs::perm_options::add, error);
+  if (error)
+    runtime::failSystemCall(path, "make executable", error.value());
+}
+
+static void emitProgram(LoadedModel &model, const CompileCommand &command) {
+  LinkOptions options;
+  // The compiler that built the archives comes first: it fits them best.
+  options.linker = command.linker
+                       ? *command.linker
+                       : valueOrThrow(findLinker(
+                             {ISOBATH_CXX_COMPILER, "clang++-22", "c++"}));
+  options.archives = valueOrThrow(findArchives());
+  options.arguments = getLinkArguments();
+  std::string object = emitObject(model, command);
+  writeProgram(command.output,
+               valueOrThrow(linkTrainingBinary(object, options)));
+}
+
+//===----------------------------------------------------------------------===//
+// Stages as text
+//===----------------------------------------------------------------------===//
+
+/// The program at the stage that was asked for.
+static std::string emitText(LoadedModel &model, const CompileCommand &command) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (command.stage == "model") {
@@ -46,38 +131,81 @@ static std::string emitStage(const CompilerProgram &program,
     return text;
   }
   lowerToUnit(model, std::move(manifest));
-  llvm::LLVMContext llvmContext;
-  auto code = translateToLLVM(*model.module, llvmContext);
-  if (!code)
-    throw runtime::Error(llvm::toString(code.takeError()));
-  (*code)->print(stream, nullptr);
+  CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
+  llvm::LLVMContext context;
+  valueOrThrow(translateToLLVM(*model.module, context, target))
+      ->print(stream, nullptr);
   return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The verb
+//===----------------------------------------------------------------------===//
+
+/// Options that the stage would ignore are refused.
+static void checkOptions(const CompileCommand &command) {
+  bool isProgram = command.stage.empty();
+  if (command.cpu && !isProgram && command.stage != "obj")
+    throw CLI::ValidationError(
+        "--cpu",
+        "expected --emit=obj or no --emit, given --emit=" + command.stage);
+  if (command.linker && !isProgram)
+    throw CLI::ValidationError("--linker", "expected no --emit, given --emit=" +
+                                               command.stage);
+  if (isProgram && command.output == "-")
+    throw CLI::ValidationError(
+        "--output", "expected a file for a training binary, given -");
+}
+
+static void runCompile(const CompilerProgram &program,
+                       const CompileCommand &command) {
+  checkOptions(command);
+  std::unique_ptr<mlir::MLIRContext> context = createContext();
+  LoadOptions options;
+  options.overrides = command.overrides;
+  LoadedModel model = program.loadModel(*context, options);
+  if (command.stage.empty()) {
+    emitProgram(model, command);
+    return;
+  }
+  std::string result = command.stage == "obj" ? emitObject(model, command)
+                                              : emitText(model, command);
+  if (command.output == "-")
+    std::cout << result;
+  else
+    runtime::writeFile(command.output, result);
 }
 
 void isobath::addCompileCommand(CLI::App &application,
                                 CompilerProgram &program) {
   auto command = std::make_shared<CompileCommand>();
   CLI::App *verb = application.add_subcommand(
-      "compile", "Write a model at one of the compiler's stages");
+      "compile", "Make a training binary of a model: one program with train, "
+                 "eval, grad, routes, init and info; or write the model at one "
+                 "of the compiler's stages");
   program.addOptions(*verb);
   verb->add_option("--emit", command->stage,
                    "model: what the model is; step: with derivatives and "
-                   "updates; llvm: LLVM IR of the whole unit")
-      ->required()
-      ->check(CLI::IsMember({"model", "step", "llvm"}))
+                   "updates; llvm: LLVM IR of the whole unit; obj: an object "
+                   "file that exports isobath_unit")
+      ->check(CLI::IsMember({"model", "step", "llvm", "obj"}))
       ->type_name("STAGE");
+  verb->add_option("--cpu", command->cpu,
+                   "Processor of the object or training binary: native, "
+                   "x86-64-v3, znver4, …; x86-64, which every 64-bit x86 "
+                   "machine runs, unless given")
+      ->type_name("NAME");
+  verb->add_option("--linker", command->linker,
+                   "C++ compiler that links the training binary; found in "
+                   "PATH unless given")
+      ->type_name("PATH");
   verb->add_option("--set", command->overrides,
                    "Another value for a key of the description")
       ->type_name("KEY=VALUE");
   verb->add_option("-o,--output", command->output,
-                   "File to write; - for standard output")
+                   "File to write; - for standard output, except for a "
+                   "training binary")
       ->required()
       ->type_name("FILE");
-  verb->callback([command, &program] {
-    std::string text = emitStage(program, *command);
-    if (command->output == "-")
-      std::cout << text;
-    else
-      runtime::writeFile(command->output, text);
-  });
+  verb->callback([command, &program] { runCompile(program, *command); });
 }

@@ -11,8 +11,6 @@
 
 #include "isobath/runtime/abi.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 
@@ -23,11 +21,6 @@ struct JitUnit {
   const IsobathUnit *unit = nullptr;
   std::shared_ptr<void> owner;
 };
-
-/// Translates `module`, all of it in LLVM's dialect, to optimised LLVM IR for
-/// this machine.
-llvm::Expected<std::unique_ptr<llvm::Module>>
-translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context);
 
 /// Compiles `module`, to which emitUnit added a unit, for this machine.
 llvm::Expected<JitUnit> compileInProcess(mlir::ModuleOp module);

@@ -11,12 +11,37 @@
 
 #include "isobath/Dialect/Net/NetDialect.h"
 #include "isobath/Support/Verification.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/ValueRange.h"
 
 namespace isobath::depth {
 
+/// The type of `value`, which may be of any type: result types are inferred
+/// before anything is verified. Fails, with an error at `location`, unless it
+/// is a static floating-point tensor with `rank` axes; `what` names it there.
+inline mlir::FailureOr<mlir::RankedTensorType>
+inferTensor(std::optional<mlir::Location> location, llvm::StringRef what,
+            mlir::Value value, int64_t rank) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  if (type && type.getRank() == rank && type.hasStaticShape() &&
+      llvm::isa<mlir::FloatType>(type.getElementType()))
+    return type;
+  return mlir::emitOptionalError(location, "expected ", what,
+                                 " to be a static floating-point tensor with ",
+                                 rank, " axes, got ", value.getType());
+}
+
 /// Shape [B, T, D] and arithmetic type of an activation.
 struct ActivationShape {
+  /// The shape of `value`, which may be of any type, as inferTensor does.
+  static mlir::FailureOr<ActivationShape>
+  infer(std::optional<mlir::Location> location, llvm::StringRef what,
+        mlir::Value value) {
+    if (mlir::failed(inferTensor(location, what, value, 3)))
+      return mlir::failure();
+    return ActivationShape(value);
+  }
+
   explicit ActivationShape(mlir::Value value) {
     auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
     batch = type.getDimSize(0);

@@ -37,7 +37,8 @@ static ParseResult parseUniformTypes(
 
 static void printUniformTypes(OpAsmPrinter &printer, Operation *op,
                               OperandRange operands, TypeRange types) {
-  printer << types.front();
+  if (!types.empty())
+    printer << types.front();
 }
 
 #define GET_OP_CLASSES
@@ -84,20 +85,25 @@ LogicalResult RouteOp::inferReturnTypes(MLIRContext *,
                        adaptor.getHeads())))
     return failure();
   Value first = adaptor.getClosed().front();
-  ActivationShape shape(first);
+  auto shape = ActivationShape::infer(location, "a closed source", first);
+  if (failed(shape))
+    return failure();
   int64_t queries = adaptor.getQueries().size();
   int64_t heads = adaptor.getHeads();
   int64_t sources = adaptor.getClosed().size() + (adaptor.getPartial() ? 1 : 0);
   types.append(queries, first.getType());
-  types.append(2, distributionType(queries, shape, heads, sources));
-  types.push_back(sourceScalarsType(shape, sources));
+  types.append(2, distributionType(queries, *shape, heads, sources));
+  types.push_back(sourceScalarsType(*shape, sources));
   return success();
 }
 
-/// The constraints C2 to C5 of reads with queries.
+/// The constraints C1 to C5 of reads with queries.
 static LogicalResult verifyRead(Operation *op, ValueRange queries,
                                 ValueRange closed, Value partial, int64_t heads,
                                 const llvm::APFloat &epsilon) {
+  if (failed(verifySome(op, "query", queries)) ||
+      failed(verifySome(op, "closed source", closed))) // C1
+    return failure();
   Type type = closed.front().getType();
   ActivationShape shape(closed.front());
   if (failed(verifyAllOfType(op, "closed source", closed.getTypes(), type)))
@@ -133,13 +139,15 @@ LogicalResult PartialOp::inferReturnTypes(MLIRContext *,
                        adaptor.getHeads())))
     return failure();
   Value first = adaptor.getClosed().front();
-  ActivationShape shape(first);
+  auto shape = ActivationShape::infer(location, "a closed source", first);
+  if (failed(shape))
+    return failure();
   int64_t queries = adaptor.getQueries().size();
   int64_t heads = adaptor.getHeads(), sources = adaptor.getClosed().size();
   types.append(queries, first.getType());
-  types.push_back(headScalarsType(queries, shape, heads));
-  types.push_back(distributionType(queries, shape, heads, sources));
-  types.push_back(sourceScalarsType(shape, sources));
+  types.push_back(headScalarsType(queries, *shape, heads));
+  types.push_back(distributionType(queries, *shape, heads, sources));
+  types.push_back(sourceScalarsType(*shape, sources));
   return success();
 }
 
@@ -158,9 +166,13 @@ LogicalResult RouteAdjointLocalOp::inferReturnTypes(
   if (adaptor.getGradients().empty()) // C1
     return emitOptionalError(location, "expected at least one gradient");
   Value first = adaptor.getGradients().front();
+  auto shape = ActivationShape::infer(location, "a gradient", first);
+  if (failed(shape) ||
+      failed(inferTensor(location, "'weights'", adaptor.getWeights(), 5)))
+    return failure();
   int64_t queries = adaptor.getQueries().size();
-  types.push_back(headScalarsType(queries, ActivationShape(first),
-                                  headsOf(adaptor.getWeights())));
+  types.push_back(
+      headScalarsType(queries, *shape, headsOf(adaptor.getWeights())));
   if (adaptor.getPartial()) {
     types.push_back(first.getType());
     llvm::append_range(types, adaptor.getQueries().getTypes());
@@ -169,12 +181,14 @@ LogicalResult RouteAdjointLocalOp::inferReturnTypes(
 }
 
 LogicalResult RouteAdjointLocalOp::verify() {
+  if (failed(verifySome(*this, "query", getQueries())) || // C1
+      failed(verifyCount(*this, "gradients", getGradients(),
+                         getQueries().size())))
+    return failure();
   Type type = getGradients().front().getType();
   ActivationShape shape(getGradients().front());
   int64_t queries = getQueries().size();
-  if (failed(verifySome(*this, "query", getQueries())) || // C1
-      failed(verifyCount(*this, "gradients", getGradients(), queries)) ||
-      failed(verifyCount(*this, "mixes", getMixes(), queries)) ||
+  if (failed(verifyCount(*this, "mixes", getMixes(), queries)) || // C1
       failed(verifyAllOfType(*this, "gradient", getGradients().getTypes(),
                              type)) ||
       failed(verifyAllOfType(*this, "mix", getMixes().getTypes(), type)))
@@ -276,6 +290,8 @@ LogicalResult FixedReadOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult FixedReadOp::verify() {
+  if (failed(verifySome(*this, "closed source", getClosed()))) // C1
+    return failure();
   SmallVector<Value> sources = getSources();
   return verifyAllOfType(*this, "source", ValueRange(sources).getTypes(), // C2
                          sources.front().getType());
@@ -288,7 +304,10 @@ LogicalResult FixedDistributionOp::inferReturnTypes(
   if (count <= 0) // C1
     return emitOptionalError(
         location, "expected 'source_count' to be positive, got ", count);
-  types.push_back(
-      distributionType(1, ActivationShape(adaptor.getSource()), 1, count));
+  auto shape =
+      ActivationShape::infer(location, "'source'", adaptor.getSource());
+  if (failed(shape))
+    return failure();
+  types.push_back(distributionType(1, *shape, 1, count));
   return success();
 }

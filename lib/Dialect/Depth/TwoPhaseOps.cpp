@@ -70,15 +70,20 @@ LogicalResult PartialAdjointOp::verify() {
 // Merge
 //===----------------------------------------------------------------------===//
 
-LogicalResult MergeOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+LogicalResult MergeOp::inferReturnTypes(MLIRContext *,
+                                        std::optional<Location> location,
                                         Adaptor adaptor,
                                         SmallVectorImpl<Type> &types) {
-  ActivationShape shape(adaptor.getPartial());
+  auto shape =
+      ActivationShape::infer(location, "'partial'", adaptor.getPartial());
+  if (failed(shape) ||
+      failed(inferTensor(location, "'lse'", adaptor.getLse(), 4)))
+    return failure();
   int64_t queries = adaptor.getQueries().size();
   types.append(queries, adaptor.getPartial().getType());
   types.append(
-      2, distributionType(queries, shape, headsOf(adaptor.getLse()), 1));
-  types.push_back(sourceScalarsType(shape, 1));
+      2, distributionType(queries, *shape, headsOf(adaptor.getLse()), 1));
+  types.push_back(sourceScalarsType(*shape, 1));
   return success();
 }
 
@@ -122,10 +127,14 @@ LogicalResult MergeAdjointOp::inferReturnTypes(
   if (lseQueries <= 0) // C4
     return emitOptionalError(
         location, "expected 'lse_queries' to be positive, got ", lseQueries);
-  ActivationShape shape(adaptor.getPartial());
+  auto shape =
+      ActivationShape::infer(location, "'partial'", adaptor.getPartial());
+  if (failed(shape) ||
+      failed(inferTensor(location, "'weights'", adaptor.getWeights(), 5)))
+    return failure();
   types.push_back(adaptor.getPartial().getType());
-  types.push_back(headScalarsType(lseQueries, shape,
-                                  headsOf(adaptor.getWeights())));
+  types.push_back(
+      headScalarsType(lseQueries, *shape, headsOf(adaptor.getWeights())));
   llvm::append_range(types, adaptor.getClosedMixes().getTypes());
   llvm::append_range(types, adaptor.getQueries().getTypes());
   return success();

@@ -90,6 +90,14 @@ def Depth_RouteAdjointLocalOp : Depth_Op<"route_adjoint_local",
     - (C2) every query has D elements
     - (C3) `weights` and `logits` are [Q, B, T, h, N] with h dividing D, `rstd`
       is [B, T, N]
+
+    ```mlir
+    %dots, %gp, %gw = depth.route_adjoint_local queries(%w : tensor<64xf32>)
+      gradients(%g : tensor<2x8x64xf32>) mixes(%h : tensor<2x8x64xf32>)
+      partial(%p : tensor<2x8x64xf32>)
+      saved(%weights, %logits, %rstd : tensor<1x2x8x1x3xf32>,
+            tensor<1x2x8x1x3xf32>, tensor<2x8x3xf32>)
+    ```
   }];
   let arguments = (ins Variadic<Net_Vector>:$queries,
                        Variadic<Net_Activation>:$gradients,
@@ -143,6 +151,15 @@ def Depth_RouteAdjointDeferredOp : Depth_Op<"route_adjoint_deferred",
       of queries, which add up to the number of `queries` and of `gradients`
     - (C3) every query has D elements; `weights` and `logits` are [·, B, T, h, ≥
       C], `rstd` is [B, T, ≥ C], `dots` [·, B, T, h] with h dividing D
+
+    ```mlir
+    %ge, %gb, %gw = depth.route_adjoint_deferred queries(%w : tensor<64xf32>)
+      gradients(%g : tensor<2x8x64xf32>)
+      closed(%e, %b0 : tensor<2x8x64xf32>)
+      weights(%weights : tensor<1x2x8x1x3xf32>)
+      logits(%logits : tensor<1x2x8x1x3xf32>)
+      dots(%dots : tensor<1x2x8x1xf32>) rstd(%rstd : tensor<2x8x3xf32>)
+    ```
   }];
   let arguments = (ins Variadic<Net_Vector>:$queries,
                        Variadic<Net_Activation>:$gradients,

@@ -60,6 +60,14 @@ def Depth_PartialAdjointOp : Depth_Op<"partial_adjoint",
     - (C2) every query has D elements
     - (C3) `lse` and `lse_gradient` are [Q, B, T, h] with h dividing D, `logits`
       is [Q, B, T, h, C], `rstd` [B, T, C]
+
+    ```mlir
+    %ge, %gb, %gw = depth.partial_adjoint queries(%w : tensor<64xf32>)
+      gradients(%go : tensor<2x8x64xf32>) mixes(%o : tensor<2x8x64xf32>)
+      closed(%e, %b0 : tensor<2x8x64xf32>)
+      saved(%glse, %lse, %logits, %rstd : tensor<1x2x8x1xf32>,
+            tensor<1x2x8x1xf32>, tensor<1x2x8x1x2xf32>, tensor<2x8x2xf32>)
+    ```
   }];
   let arguments = (ins Variadic<Net_Vector>:$queries,
                        Variadic<Net_Activation>:$gradients,
@@ -152,6 +160,15 @@ def Depth_MergeAdjointOp : Depth_Op<"merge_adjoint",
     - (C3) `weights` and `logits` are [Q, B, T, h, 1] with h dividing D, `rstd`
       is [B, T, 1]
     - (C4) 0 ≤ `first_query` and `first_query` + Q ≤ `lse_queries`
+
+    ```mlir
+    %gp, %glse, %go, %gw = depth.merge_adjoint queries(%w : tensor<64xf32>)
+      gradients(%g : tensor<2x8x64xf32>) mixes(%o : tensor<2x8x64xf32>)
+      partial(%p : tensor<2x8x64xf32>)
+      saved(%a, %l, %r : tensor<1x2x8x1x1xf32>, tensor<1x2x8x1x1xf32>,
+            tensor<2x8x1xf32>)
+      queries_of_lse(1) {first_query = 0 : i64}
+    ```
   }];
   let arguments = (ins Variadic<Net_Vector>:$queries,
                        Variadic<Net_Activation>:$gradients,

@@ -153,6 +153,12 @@ def Net_SwiGLUAdjointOp : Net_Op<"swiglu_adjoint"> {
         ∂up   = gradient ⊙ gate σ
 
     - (C1) all operands have one type
+
+    ```mlir
+    %ggate, %gup = net.swiglu_adjoint %gate, %up, %g
+      : (tensor<2x8x192xf32>, tensor<2x8x192xf32>, tensor<2x8x192xf32>)
+      -> (tensor<2x8x192xf32>, tensor<2x8x192xf32>)
+    ```
   }];
   let arguments = (ins Net_Activation:$gate, Net_Activation:$up,
                        Net_Activation:$gradient);

@@ -99,6 +99,12 @@ def Net_RMSNormAdjointOp : Net_Op<"rms_norm_adjoint"> {
     - (C1) the length of `weight` divides the number of channels
     - (C2) `epsilon` is positive and finite
     - (C3) `gradient` has the type of `input`
+
+    ```mlir
+    %gx, %gweight = net.rms_norm_adjoint %x, %weight, %g {epsilon = 1.0e-6 : f64}
+      : (tensor<2x8x64xf32>, tensor<64xf32>, tensor<2x8x64xf32>)
+      -> (tensor<2x8x64xf32>, tensor<64xf32>)
+    ```
   }];
   let arguments = (ins Net_Activation:$input, Net_Vector:$weight,
                        Net_Activation:$gradient, F64Attr:$epsilon);
@@ -141,6 +147,11 @@ def Net_LinearInputAdjointOp : Net_Op<"linear_input_adjoint"> {
 
     - (C1) the channels of `gradient` are the rows of `weight`
     - (C2) both have one element type
+
+    ```mlir
+    %gx = net.linear_input_adjoint %g, %w
+      : (tensor<2x8x96xf32>, tensor<96x64xf32>) -> tensor<2x8x64xf32>
+    ```
   }];
   let arguments = (ins Net_Activation:$gradient, Net_Matrix:$weight);
   let results = (outs Net_Activation:$input_gradient);
@@ -156,6 +167,11 @@ def Net_LinearWeightAdjointOp : Net_Op<"linear_weight_adjoint"> {
 
     - (C1) `gradient` and `input` have the same sequences and tokens
     - (C2) both have one element type
+
+    ```mlir
+    %gw = net.linear_weight_adjoint %g, %x
+      : (tensor<2x8x96xf32>, tensor<2x8x64xf32>) -> tensor<96x64xf32>
+    ```
   }];
   let arguments = (ins Net_Activation:$gradient, Net_Activation:$input);
   let results = (outs Net_Matrix:$weight_gradient);
@@ -244,6 +260,14 @@ def Net_AttentionAdjointOp : Net_Op<"attention_adjoint"> {
 
     - (C1), (C2) as for `net.attention`
     - (C3) `output` and `gradient` have the type of `query`, `lse` is [B, H, T]
+
+    ```mlir
+    %gq, %gk, %gv = net.attention_adjoint %q, %k, %v, %y, %lse, %g
+      {heads = 4 : i64, kv_heads = 2 : i64}
+      : (tensor<2x8x64xf32>, tensor<2x8x32xf32>, tensor<2x8x32xf32>,
+         tensor<2x8x64xf32>, tensor<2x4x8xf32>, tensor<2x8x64xf32>)
+      -> (tensor<2x8x64xf32>, tensor<2x8x32xf32>, tensor<2x8x32xf32>)
+    ```
   }];
   let arguments = (ins Net_Activation:$query, Net_Activation:$key,
                        Net_Activation:$value, Net_Activation:$output,
@@ -296,6 +320,12 @@ def Net_CrossEntropyAdjointOp : Net_Op<"cross_entropy_adjoint"> {
 
     - (C1) `logits` has one row for each target
     - (C2) `lse` and `gradient` have one value for each target
+
+    ```mlir
+    %glogits = net.cross_entropy_adjoint %logits, %targets, %lse, %g
+      : (tensor<2x8x256xf32>, tensor<2x8xi32>, tensor<2x8xf32>, tensor<2x8xf32>)
+      -> tensor<2x8x256xf32>
+    ```
   }];
   let arguments = (ins Net_Activation:$logits, Net_Ids:$targets,
                        Net_TokenValues:$lse, Net_TokenValues:$gradient);

@@ -15,6 +15,7 @@
 #ifndef ISOBATH_RUNTIME_MANIFEST_H
 #define ISOBATH_RUNTIME_MANIFEST_H
 
+#include "isobath/runtime/cpu.h"
 #include "isobath/runtime/initial_values.h"
 #include "isobath/runtime/safetensors.h"
 #include "isobath/runtime/settings.h"
@@ -80,6 +81,7 @@ struct Manifest {
   std::string name;
   std::string device;   // "reference", "cpu", …
   std::string lowering; // one line for people: how this unit computes
+  CpuRequirement cpu;
   BufferType elementType = BufferType::f32; // f32 or f64
   std::uint64_t vocabulary = 0;
   std::uint64_t context = 0; // T

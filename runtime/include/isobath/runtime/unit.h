@@ -45,7 +45,8 @@ class Unit {
 public:
   /// Checks `unit`, which stays valid for as long as `owner` lives (or for the
   /// whole program, where `owner` is null). Throws Error on a wrong magic, a
-  /// wrong version, a wrong manifest, and on an entry without code.
+  /// wrong version, a wrong manifest, on a machine that lacks instructions
+  /// which the unit uses, and on an entry without code.
   explicit Unit(const IsobathUnit *unit, std::shared_ptr<void> owner = nullptr);
   Unit(const Unit &) = delete;
   Unit &operator=(const Unit &) = delete;

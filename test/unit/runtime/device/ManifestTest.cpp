@@ -73,6 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
     Keys, ManifestErrors,
     testing::Values(
         BrokenManifest{"/name", "3", "manifest.name: given 3, expected a text"},
+        BrokenManifest{"/cpu", R"({"name": 3, "features": []})",
+                       "manifest.cpu.name: given 3, expected a text"},
         BrokenManifest{"/element_type", "\"i8\"",
                        "manifest.element_type: given \"i8\", expected f32 or "
                        "f64"},

@@ -14,6 +14,7 @@
 
 #include "BigramUnit.h"
 #include "TestFiles.h"
+#include "isobath/runtime/cpu.h"
 
 #include <cmath>
 
@@ -64,6 +65,25 @@ TEST(Unit, NeedsCodeForEveryEntryOfTheManifest) {
   EXPECT_EQ(messageOf([&] { Unit loaded(&unit); }),
             "compiled unit: given no code for the entry routes of its "
             "manifest, expected one");
+}
+
+TEST(Unit, RunsWhereItsInstructionsAre) {
+  BigramUnit bigram;
+  bigram.manifest["cpu"] = {{"name", "this"}, {"features", Names{}}};
+  for (std::string_view feature : knownCpuFeatures())
+    if (cpuHas(feature))
+      bigram.manifest["cpu"]["features"].push_back(feature);
+  EXPECT_EQ(bigram.load()->manifest().cpu.name, "this");
+}
+
+TEST(Unit, NamesTheInstructionsThatAreMissing) {
+  BigramUnit bigram;
+  bigram.manifest["cpu"] = {{"name", "other"},
+                            {"features", {"levitation", "telepathy"}}};
+  EXPECT_EQ(messageOf([&] { bigram.load(); }),
+            "cpu: given a machine without levitation, telepathy, expected one "
+            "that runs code for other; compile the model for this machine "
+            "(--cpu)");
 }
 
 TEST(Unit, UnknownEntryListsTheKnownOnes) {

@@ -133,8 +133,25 @@ TEST_F(RefusalTest, AFileIsNoRun) {
 TEST_F(RefusalTest, MissingModelIsNotGuessed) {
   train("run", 6);
   std::filesystem::remove(run("run") / "model.yaml");
-  EXPECT_EQ(resumeError(), where(": given no model.yaml, expected the model "
-                                 "that the run began with"));
+  std::filesystem::remove(run("run") / "metrics.jsonl");
+  std::filesystem::remove(run("run") / "final.safetensors");
+  EXPECT_EQ(resumeError(), where(": given no model.yaml beside "
+                                 "checkpoint-00000006, expected a run's "
+                                 "folder"));
+}
+
+TEST_F(RefusalTest, OtherFoldersAreNoRuns) {
+  std::filesystem::create_directory(run("run"));
+  putFile(run("run") / "letter.txt", "dear reader");
+  EXPECT_EQ(resumeError(), where(": given no model.yaml beside letter.txt, "
+                                 "expected a run's folder"));
+}
+
+TEST_F(RefusalTest, BeginningCutShortIsBegunAgain) {
+  std::filesystem::create_directories(run("run") / "checkpoint-00000000");
+  putFile(run("run") / "model.yaml.tmp-1-0", "half");
+  EXPECT_EQ(train("run", 6, true).steps, 6u);
+  EXPECT_FALSE(std::filesystem::exists(run("run") / "checkpoint-00000000"));
 }
 
 TEST_F(RefusalTest, WeightsAreForNewRuns) {

@@ -1,0 +1,115 @@
+//===- Codegen.cpp - From LLVM's dialect to machine code ------------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "isobath/Driver/Codegen.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+
+using namespace isobath;
+using llvm::Expected;
+
+static void initializeTargets() {
+  static const bool initialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+}
+
+static Expected<CodeTarget> describeNativeTarget() {
+  auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!machine)
+    return machine.takeError();
+  CodeTarget target{std::move(*machine), {}};
+  for (llvm::StringRef feature : target.machine.getFeatures().getFeatures())
+    if (feature.consume_front("+"))
+      target.features.push_back(feature.str());
+  return target;
+}
+
+static Expected<CodeTarget> describeNamedTarget(llvm::StringRef cpu) {
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  if (triple.getArch() != llvm::Triple::x86_64 ||
+      llvm::X86::parseArchX86(cpu, /*Only64Bit=*/true) == llvm::X86::CK_None)
+    return llvm::createStringError(
+        "cpu: given '" + cpu +
+        "', expected native or, on x86-64, one of x86-64, x86-64-v2, "
+        "x86-64-v3, x86-64-v4 and the processors that LLVM knows (haswell, "
+        "znver4, …)");
+  CodeTarget target{llvm::orc::JITTargetMachineBuilder(triple), {}};
+  target.machine.setCPU(cpu.str());
+  llvm::SmallVector<llvm::StringRef> features;
+  llvm::X86::getFeaturesForCPU(cpu, features);
+  for (llvm::StringRef feature : features)
+    target.features.push_back(feature.str());
+  return target;
+}
+
+Expected<CodeTarget> isobath::describeTarget(llvm::StringRef cpu) {
+  initializeTargets();
+  auto target =
+      cpu == nativeCpu ? describeNativeTarget() : describeNamedTarget(cpu);
+  if (target)
+    target->machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default)
+        .setRelocationModel(llvm::Reloc::PIC_)
+        .setCodeModel(llvm::CodeModel::Small);
+  return target;
+}
+
+/// Translates and optimises for `machine`.
+static Expected<std::unique_ptr<llvm::Module>>
+translateFor(llvm::TargetMachine &machine, mlir::ModuleOp module,
+             llvm::LLVMContext &context) {
+  std::unique_ptr<llvm::Module> code =
+      mlir::translateModuleToLLVMIR(module, context);
+  if (!code)
+    return llvm::createStringError(
+        "the compiled program cannot be translated to LLVM IR");
+  code->setDataLayout(machine.createDataLayout());
+  code->setTargetTriple(machine.getTargetTriple());
+  if (llvm::Error error = mlir::makeOptimizingTransformer(
+          /*optLevel=*/2, /*sizeLevel=*/0, &machine)(code.get()))
+    return error;
+  return code;
+}
+
+Expected<std::unique_ptr<llvm::Module>>
+isobath::translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
+                         CodeTarget &target) {
+  auto machine = target.machine.createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  return translateFor(**machine, module, context);
+}
+
+Expected<std::string> isobath::compileToObject(mlir::ModuleOp module,
+                                               CodeTarget &target) {
+  auto machine = target.machine.createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto code = translateFor(**machine, module, context);
+  if (!code)
+    return code.takeError();
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
+                                      llvm::CodeGenFileType::ObjectFile))
+    return llvm::createStringError("LLVM cannot write objects for " +
+                                   (*machine)->getTargetTriple().str());
+  passes.run(**code);
+  return std::string(object.begin(), object.end());
+}
