@@ -58,8 +58,13 @@ isobath::buildGradients(OpBuilder &builder, Block &block, ValueRange results,
                         ValueRange resultGradients, ValueRange targets) {
   llvm::DenseSet<Value> dependent = findDependentValues(block, targets);
   SmallVector<Operation *> primalOps;
-  for (Operation &op : block)
+  for (Operation &op : block) {
+    // What a region reads is not among the operands.
+    if (op.getNumRegions() != 0)
+      return op.emitOpError()
+             << "expected straight-line code, got an op with regions";
     primalOps.push_back(&op);
+  }
 
   GradientMap gradients(builder);
   for (auto [result, gradient] : llvm::zip_equal(results, resultGradients))
@@ -80,7 +85,9 @@ isobath::buildGradients(OpBuilder &builder, Block &block, ValueRange results,
       return op->emitOpError() << "expected to be differentiable, since a "
                                   "gradient passes through it";
     SmallVector<Value> ofOperands(op->getNumOperands());
-    differentiable.buildAdjoint(builder, ofResults, isNeeded, ofOperands);
+    if (failed(differentiable.buildAdjoint(builder, ofResults, isNeeded,
+                                           ofOperands)))
+      return failure();
     for (auto [index, gradient] : llvm::enumerate(ofOperands))
       if (gradient && isNeeded[index])
         gradients.add(op->getOperand(index), gradient, op->getLoc());

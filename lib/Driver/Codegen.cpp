@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "isobath/Driver/Codegen.h"
+#include "isobath/runtime/abi.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -15,6 +16,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
+#include "llvm/Transforms/IPO/Internalize.h"
 
 using namespace isobath;
 using llvm::Expected;
@@ -103,6 +105,11 @@ Expected<std::string> isobath::compileToObject(mlir::ModuleOp module,
   auto code = translateFor(**machine, module, context);
   if (!code)
     return code.takeError();
+  // Kernels of several units in one program must not clash. After the
+  // optimiser, which so sees the same module as for a JIT.
+  llvm::internalizeModule(**code, [](const llvm::GlobalValue &value) {
+    return value.getName() == ISOBATH_UNIT_SYMBOL;
+  });
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;

@@ -121,7 +121,7 @@ Expected<std::string> isobath::linkTrainingBinary(StringRef object,
                                                   const LinkOptions &options) {
   llvm::ErrorOr<std::string> linker =
       llvm::sys::findProgramByName(options.linker);
-  if (!linker)
+  if (!linker || !llvm::sys::fs::can_execute(*linker))
     return llvm::createStringError("linker: given '" + options.linker +
                                    "', expected a C++ compiler that can be "
                                    "run");
@@ -129,8 +129,7 @@ Expected<std::string> isobath::linkTrainingBinary(StringRef object,
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("isobath", folder))
     return failAt("a temporary folder", error);
-  auto remove =
-      llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
 
   std::string objectPath = inFolder(folder, "unit.o");
   std::string program = inFolder(folder, "program");

@@ -118,7 +118,12 @@ LogicalResult EntryBufferizer::mapResults() {
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
     if (auto updates = entry.getResultAttrOfType<IntegerAttr>(
             index, net::updatesAttrName)) {
-      // Written at the end: until then the argument may still be read.
+      // Written at the end: until then the argument may still be read. An
+      // argument itself could be overwritten by another such copy first.
+      if (!isa<OpResult>(value))
+        return entry.emitOpError() << "expected result " << index
+                                   << ", which updates an argument, to be "
+                                      "computed, got an argument";
       copies.push_back(
           {value, buffers.lookup(entry.getArgument(updates.getInt()))});
       continue;

@@ -47,7 +47,11 @@ static SmallVector<PlannedBuffer> collectBuffers(Block &block) {
   for (auto [number, op] : llvm::enumerate(block))
     numbers[&op] = number;
   SmallVector<PlannedBuffer> buffers;
+  unsigned end = numbers.size();
   for (auto alloc : block.getOps<memref::AllocOp>()) {
+    if (!alloc.getType().hasStaticShape() ||
+        !alloc.getType().getElementType().isIntOrFloat())
+      continue; // no size to plan with
     int64_t bytes = alloc.getType().getNumElements() *
                     alloc.getType().getElementTypeBitWidth() / 8;
     PlannedBuffer buffer{alloc,
@@ -58,7 +62,8 @@ static SmallVector<PlannedBuffer> collectBuffers(Block &block) {
     for (Operation *user : alloc->getUsers()) {
       unsigned number = numbers.lookup(block.findAncestorOpInBlock(*user));
       buffer.first = std::min(buffer.first, number);
-      buffer.last = std::max(buffer.last, number);
+      // A user with results may hand the buffer on under another name.
+      buffer.last = std::max(buffer.last, user->getNumResults() ? end : number);
     }
     if (buffer.first == ~0u)
       buffer.first = buffer.last = buffer.number;

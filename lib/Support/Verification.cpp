@@ -42,12 +42,16 @@ LogicalResult isobath::verifyTensor(Operation *op, StringRef what, Type type,
 
 LogicalResult isobath::verifyPositive(Operation *op, StringRef what,
                                       const llvm::APFloat &value) {
-  if (value.isFinite() && !value.isNegative() && !value.isZero())
+  llvm::APFloat rounded = value;
+  bool losesInfo;
+  rounded.convert(llvm::APFloat::IEEEsingle(),
+                  llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  if (rounded.isFinite() && !rounded.isNegative() && !rounded.isZero())
     return success();
   llvm::SmallString<16> text;
   value.toString(text);
   return op->emitOpError() << "expected " << what
-                           << " to be positive and finite, got " << text;
+                           << " to be positive and finite in f32, got " << text;
 }
 
 LogicalResult isobath::verifyDivides(Operation *op, StringRef what,
@@ -57,4 +61,14 @@ LogicalResult isobath::verifyDivides(Operation *op, StringRef what,
     return success();
   return op->emitOpError() << "expected " << what << " to divide the " << size
                            << " " << whole << ", got " << count;
+}
+
+LogicalResult isobath::verifyNoGradient(Operation *op,
+                                        ValueRange resultGradients,
+                                        unsigned first) {
+  for (unsigned i = first, e = resultGradients.size(); i < e; ++i)
+    if (resultGradients[i])
+      return op->emitOpError() << "expected no gradient of result " << i
+                               << ", which is not differentiable";
+  return success();
 }

@@ -45,7 +45,7 @@ static llvm::json::Value toJson(Attribute attribute) {
   if (auto number = dyn_cast<FloatAttr>(attribute))
     return number.getValueAsDouble();
   if (auto string = dyn_cast<StringAttr>(attribute))
-    return string.getValue();
+    return llvm::json::fixUTF8(string.getValue());
   if (auto array = dyn_cast<ArrayAttr>(attribute)) {
     llvm::json::Array values;
     for (Attribute element : array)
@@ -98,7 +98,7 @@ FailureOr<llvm::json::Object> isobath::describeModel(ModuleOp module) {
   for (const net::ParameterSlot &slot : layout->getSlots())
     tensors.push_back(describeParameter(slot));
   llvm::json::Object manifest{
-      {"name", module.getName().value_or("model")},
+      {"name", llvm::json::fixUTF8(module.getName().value_or("model"))},
       {"element_type", printType(layout->getElementType())},
       {"vocabulary", logits.getDimSize(2)},
       {"context", tokens.getDimSize(1)},

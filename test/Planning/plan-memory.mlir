@@ -125,3 +125,17 @@ func.func private @kernel() {
   call @use1(%a) : (memref<16xf32>) -> ()
   return
 }
+
+// A buffer with a second name stays in use to the end: the next one, which
+// starts when its last direct use is over, lies behind it.
+// CHECK-LABEL: func.func @viewed_buffer
+// CHECK-SAME: memref<128xi8> {net.name = "arena"}
+func.func @viewed_buffer() {
+  %a = memref.alloc() : memref<64xi8>
+  %c0 = arith.constant 0 : index
+  %v = memref.view %a[%c0][] : memref<64xi8> to memref<16xf32>
+  %b = memref.alloc() : memref<16xf32>
+  call @use1(%b) : (memref<16xf32>) -> ()
+  call @use1(%v) : (memref<16xf32>) -> ()
+  return
+}

@@ -33,9 +33,10 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
         zero; at least one is not null. `isNeeded` has one flag an operand. On
         return `operandGradients`, which comes with one null value an operand,
         holds a gradient for every needed operand that has a non-zero one;
-        others may be set too and are then ignored.
+        others may be set too and are then ignored. Fails, with a diagnostic, if
+        one of the results with a gradient is not differentiable.
       }],
-      /*retTy=*/"void",
+      /*retTy=*/"::llvm::LogicalResult",
       /*methodName=*/"buildAdjoint",
       /*args=*/(ins "::mlir::OpBuilder &":$builder,
                     "::mlir::ValueRange":$resultGradients,

@@ -19,7 +19,8 @@ def PlanMemory : Pass<"isobath-plan-memory", "::mlir::ModuleOp"> {
     planned peak. A buffer is live from the first op that uses it to the last;
     buffers that are live together do not overlap, and each is placed at the
     lowest offset that is free, in the order of first use. Offsets are multiples
-    of 64 bytes.
+    of 64 bytes. A buffer used by an op with results, such as a view, is live to
+    the end; one without a static size is left alone.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect"];

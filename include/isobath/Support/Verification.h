@@ -30,7 +30,8 @@ mlir::LogicalResult verifyTensor(mlir::Operation *op, llvm::StringRef what,
                                  llvm::ArrayRef<int64_t> shape,
                                  mlir::Type elementType);
 
-/// Fails unless `value` is finite and greater than zero.
+/// Fails unless `value` is finite and greater than zero, also once it is rounded
+/// to f32, in which most programs compute.
 mlir::LogicalResult verifyPositive(mlir::Operation *op, llvm::StringRef what,
                                    const llvm::APFloat &value);
 
@@ -38,6 +39,13 @@ mlir::LogicalResult verifyPositive(mlir::Operation *op, llvm::StringRef what,
 mlir::LogicalResult verifyDivides(mlir::Operation *op, llvm::StringRef what,
                                   int64_t count, llvm::StringRef whole,
                                   int64_t size);
+
+/// For results that an op saves for its adjoint or for reports: fails if one
+/// from number `first` on has a gradient (a null value has none). To take it
+/// for zero would be to compute a wrong gradient without a word.
+mlir::LogicalResult verifyNoGradient(mlir::Operation *op,
+                                     mlir::ValueRange resultGradients,
+                                     unsigned first);
 
 } // namespace isobath
 

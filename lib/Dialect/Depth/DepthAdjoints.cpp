@@ -12,6 +12,7 @@
 
 #include "isobath/Dialect/Depth/DepthOps.h"
 #include "isobath/Dialect/Net/NetOps.h"
+#include "isobath/Support/Verification.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -19,16 +20,15 @@ using namespace isobath;
 using namespace isobath::depth;
 
 static Value zerosLike(OpBuilder &builder, Location loc, Value value) {
-  return arith::ConstantOp::create(
-      builder, loc, builder.getZeroAttr(value.getType()));
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getZeroAttr(value.getType()));
 }
 
-/// `gradients` with zeros in place of the missing ones; null if all are.
+/// `gradients`, at least one of which is there, with zeros in place of the
+/// missing ones.
 static SmallVector<Value> completeGradients(OpBuilder &builder, Location loc,
                                             ValueRange gradients,
                                             ValueRange values) {
-  if (llvm::none_of(gradients, [](Value value) { return bool(value); }))
-    return {};
   SmallVector<Value> complete(gradients);
   for (auto [gradient, value] : llvm::zip_equal(complete, values))
     if (!gradient)
@@ -41,18 +41,18 @@ static void assign(MutableArrayRef<Value> slots, ValueRange values) {
   llvm::copy(values, slots.begin());
 }
 
-void RouteOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                           const llvm::BitVector &isNeeded,
-                           MutableArrayRef<Value> operandGradients) {
-  // The statistics are reports; only the mixes are differentiated.
+LogicalResult RouteOp::buildAdjoint(OpBuilder &builder,
+                                    ValueRange resultGradients,
+                                    const llvm::BitVector &isNeeded,
+                                    MutableArrayRef<Value> operandGradients) {
+  // The statistics are for adjoints and reports.
   size_t queries = getQueries().size();
+  if (failed(verifyNoGradient(*this, resultGradients, queries)))
+    return failure();
   SmallVector<Value> gradients = completeGradients(
       builder, getLoc(), resultGradients.take_front(queries), getMixes());
-  if (gradients.empty())
-    return;
   auto queryGradients = operandGradients.take_front(queries);
-  auto closedGradients =
-      operandGradients.slice(queries, getClosed().size());
+  auto closedGradients = operandGradients.slice(queries, getClosed().size());
 
   // The part that stands here: the dots, and all that concerns the partial.
   RouteAdjointLocalOp local = RouteAdjointLocalOp::create(
@@ -70,62 +70,66 @@ void RouteOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
   assign(closedGradients, deferred.getClosedGradients());
   assign(queryGradients, deferred.getQueryGradients());
   if (!getPartial())
-    return;
+    return success();
   for (auto [index, localGradient] : llvm::enumerate(local.getQueryGradients()))
     if (isNeeded[index])
       queryGradients[index] = net::AddOp::create(
           builder, getLoc(), queryGradients[index], localGradient);
+  return success();
 }
 
-void FixedReadOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                               const llvm::BitVector &isNeeded,
-                               MutableArrayRef<Value> operandGradients) {
+LogicalResult
+FixedReadOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                          const llvm::BitVector &isNeeded,
+                          MutableArrayRef<Value> operandGradients) {
   switch (getRule()) {
   case FixedRule::Newest:
     operandGradients.back() = resultGradients[0];
-    return;
+    break;
   case FixedRule::Embedding:
     operandGradients.front() = resultGradients[0];
-    return;
+    break;
   case FixedRule::Uniform: {
     double share = 1.0 / static_cast<double>(operandGradients.size());
-    Value shared =
-        net::ScaleOp::create(builder, getLoc(), resultGradients[0],
-                             builder.getF64FloatAttr(share));
+    Value shared = net::ScaleOp::create(builder, getLoc(), resultGradients[0],
+                                        builder.getF64FloatAttr(share));
     llvm::fill(operandGradients, shared);
-    return;
+    break;
   }
   }
+  return success();
 }
 
-void PartialOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                             const llvm::BitVector &isNeeded,
-                             MutableArrayRef<Value> operandGradients) {
+LogicalResult PartialOp::buildAdjoint(OpBuilder &builder,
+                                      ValueRange resultGradients,
+                                      const llvm::BitVector &isNeeded,
+                                      MutableArrayRef<Value> operandGradients) {
   size_t queries = getQueries().size();
   // Mixes and log-sum-exp; logits and rstd are there for this adjoint alone.
+  if (failed(verifyNoGradient(*this, resultGradients, queries + 1)))
+    return failure();
   SmallVector<Value> values(getMixes());
   values.push_back(getLse());
-  SmallVector<Value> gradients =
-      completeGradients(builder, getLoc(),
-                        resultGradients.take_front(queries + 1), values);
-  if (gradients.empty())
-    return;
+  SmallVector<Value> gradients = completeGradients(
+      builder, getLoc(), resultGradients.take_front(queries + 1), values);
   auto adjoint = PartialAdjointOp::create(
       builder, getLoc(), getQueries(),
       ValueRange(gradients).take_front(queries), getMixes(), getClosed(),
       gradients.back(), getLse(), getLogits(), getRstd());
   assign(operandGradients.take_front(queries), adjoint.getQueryGradients());
   assign(operandGradients.drop_front(queries), adjoint.getClosedGradients());
+  return success();
 }
 
-void MergeOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                           const llvm::BitVector &isNeeded,
-                           MutableArrayRef<Value> operandGradients) {
+LogicalResult MergeOp::buildAdjoint(OpBuilder &builder,
+                                    ValueRange resultGradients,
+                                    const llvm::BitVector &isNeeded,
+                                    MutableArrayRef<Value> operandGradients) {
   size_t queries = getQueries().size();
+  if (failed(verifyNoGradient(*this, resultGradients, queries)))
+    return failure();
   SmallVector<Value> gradients = completeGradients(
       builder, getLoc(), resultGradients.take_front(queries), getMixes());
-  if (gradients.empty())
-    return;
   auto adjoint = MergeAdjointOp::create(
       builder, getLoc(), getQueries(), gradients, getClosedMixes(),
       getPartial(), getWeights(), getLogits(), getRstd(), getFirstQuery(),
@@ -135,4 +139,5 @@ void MergeOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
          adjoint.getClosedMixGradients());
   operandGradients[2 * queries] = adjoint.getPartialGradient();
   operandGradients[2 * queries + 1] = adjoint.getLseGradient();
+  return success();
 }

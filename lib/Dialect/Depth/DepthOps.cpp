@@ -7,9 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // For each op the types of its results, then its verifier. The numbers (C1 …)
-// are those of the op's documentation. Inference runs on operands that satisfy
-// the types of the op's definition but perhaps not its constraints, so it must
-// not rely on the latter.
+// are those of the op's documentation. The parser infers types before anything
+// is verified, so inference must not rely on types or constraints.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,6 +94,13 @@ LogicalResult RouteOp::inferReturnTypes(MLIRContext *,
   types.append(2, distributionType(queries, *shape, heads, sources));
   types.push_back(sourceScalarsType(*shape, sources));
   return success();
+}
+
+void RouteOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (getRepeated())
+    effects.emplace_back(MemoryEffects::Write::get());
 }
 
 /// The constraints C1 to C5 of reads with queries.

@@ -12,115 +12,137 @@
 //===----------------------------------------------------------------------===//
 
 #include "isobath/Dialect/Net/NetOps.h"
+#include "isobath/Support/Verification.h"
 
 using namespace mlir;
+using namespace isobath;
 using namespace isobath::net;
 
-void EmbeddingOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                               const llvm::BitVector &isNeeded,
-                               MutableArrayRef<Value> operandGradients) {
+LogicalResult
+EmbeddingOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                          const llvm::BitVector &isNeeded,
+                          MutableArrayRef<Value> operandGradients) {
   if (!isNeeded[0])
-    return;
+    return success();
   int64_t rows = cast<RankedTensorType>(getTable().getType()).getDimSize(0);
   operandGradients[0] = EmbeddingAdjointOp::create(
       builder, getLoc(), resultGradients[0], getIds(), rows);
+  return success();
 }
 
-void RMSNormOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                             const llvm::BitVector &isNeeded,
-                             MutableArrayRef<Value> operandGradients) {
+LogicalResult RMSNormOp::buildAdjoint(OpBuilder &builder,
+                                      ValueRange resultGradients,
+                                      const llvm::BitVector &isNeeded,
+                                      MutableArrayRef<Value> operandGradients) {
   auto adjoint =
       RMSNormAdjointOp::create(builder, getLoc(), getInput(), getWeight(),
                                resultGradients[0], getEpsilonAttr());
   operandGradients[0] = adjoint.getInputGradient();
   operandGradients[1] = adjoint.getWeightGradient();
+  return success();
 }
 
-void LinearOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                            const llvm::BitVector &isNeeded,
-                            MutableArrayRef<Value> operandGradients) {
+LogicalResult LinearOp::buildAdjoint(OpBuilder &builder,
+                                     ValueRange resultGradients,
+                                     const llvm::BitVector &isNeeded,
+                                     MutableArrayRef<Value> operandGradients) {
   if (isNeeded[0])
     operandGradients[0] = LinearInputAdjointOp::create(
         builder, getLoc(), resultGradients[0], getWeight());
   if (isNeeded[1])
     operandGradients[1] = LinearWeightAdjointOp::create(
         builder, getLoc(), resultGradients[0], getInput());
+  return success();
 }
 
-void RotaryOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                            const llvm::BitVector &isNeeded,
-                            MutableArrayRef<Value> operandGradients) {
+LogicalResult RotaryOp::buildAdjoint(OpBuilder &builder,
+                                     ValueRange resultGradients,
+                                     const llvm::BitVector &isNeeded,
+                                     MutableArrayRef<Value> operandGradients) {
   // A rotation's adjoint is its inverse.
-  operandGradients[0] =
-      RotaryOp::create(builder, getLoc(), resultGradients[0], getHeadsAttr(),
-                       getBaseAttr(),
-                       getInverse() ? UnitAttr() : builder.getUnitAttr());
+  operandGradients[0] = RotaryOp::create(
+      builder, getLoc(), resultGradients[0], getHeadsAttr(), getBaseAttr(),
+      getInverse() ? UnitAttr() : builder.getUnitAttr());
+  return success();
 }
 
-void AttentionOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                               const llvm::BitVector &isNeeded,
-                               MutableArrayRef<Value> operandGradients) {
-  // The log-sum-exp is there for the adjoint alone; nothing differentiates it.
-  if (!resultGradients[0])
-    return;
+LogicalResult
+AttentionOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                          const llvm::BitVector &isNeeded,
+                          MutableArrayRef<Value> operandGradients) {
+  // The log-sum-exp is there for the adjoint alone.
+  if (failed(verifyNoGradient(*this, resultGradients, 1)))
+    return failure();
   auto adjoint = AttentionAdjointOp::create(
       builder, getLoc(), getQuery(), getKey(), getValue(), getOutput(),
       getLse(), resultGradients[0], getHeadsAttr(), getKvHeadsAttr());
   operandGradients[0] = adjoint.getQueryGradient();
   operandGradients[1] = adjoint.getKeyGradient();
   operandGradients[2] = adjoint.getValueGradient();
+  return success();
 }
 
-void CrossEntropyOp::buildAdjoint(OpBuilder &builder,
+LogicalResult
+CrossEntropyOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                             const llvm::BitVector &isNeeded,
+                             MutableArrayRef<Value> operandGradients) {
+  if (failed(verifyNoGradient(*this, resultGradients, 1)))
+    return failure();
+  operandGradients[0] =
+      CrossEntropyAdjointOp::create(builder, getLoc(), getLogits(),
+                                    getTargets(), getLse(), resultGradients[0]);
+  return success();
+}
+
+LogicalResult AddOp::buildAdjoint(OpBuilder &builder,
                                   ValueRange resultGradients,
                                   const llvm::BitVector &isNeeded,
                                   MutableArrayRef<Value> operandGradients) {
-  if (!resultGradients[0])
-    return;
-  operandGradients[0] = CrossEntropyAdjointOp::create(
-      builder, getLoc(), getLogits(), getTargets(), getLse(),
-      resultGradients[0]);
-}
-
-void AddOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                         const llvm::BitVector &isNeeded,
-                         MutableArrayRef<Value> operandGradients) {
   operandGradients[0] = resultGradients[0];
   operandGradients[1] = resultGradients[0];
+  return success();
 }
 
-void MultiplyOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                              const llvm::BitVector &isNeeded,
-                              MutableArrayRef<Value> operandGradients) {
+LogicalResult
+MultiplyOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                         const llvm::BitVector &isNeeded,
+                         MutableArrayRef<Value> operandGradients) {
   if (isNeeded[0])
-    operandGradients[0] = MultiplyOp::create(builder, getLoc(),
-                                             resultGradients[0], getRight());
+    operandGradients[0] =
+        MultiplyOp::create(builder, getLoc(), resultGradients[0], getRight());
   if (isNeeded[1])
     operandGradients[1] =
         MultiplyOp::create(builder, getLoc(), resultGradients[0], getLeft());
+  return success();
 }
 
-void ScaleOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                           const llvm::BitVector &isNeeded,
-                           MutableArrayRef<Value> operandGradients) {
-  operandGradients[0] = ScaleOp::create(builder, getLoc(), resultGradients[0],
-                                        getFactorAttr());
+LogicalResult ScaleOp::buildAdjoint(OpBuilder &builder,
+                                    ValueRange resultGradients,
+                                    const llvm::BitVector &isNeeded,
+                                    MutableArrayRef<Value> operandGradients) {
+  operandGradients[0] =
+      ScaleOp::create(builder, getLoc(), resultGradients[0], getFactorAttr());
+  return success();
 }
 
-void AddVectorOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                               const llvm::BitVector &isNeeded,
-                               MutableArrayRef<Value> operandGradients) {
+LogicalResult
+AddVectorOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                          const llvm::BitVector &isNeeded,
+                          MutableArrayRef<Value> operandGradients) {
   operandGradients[0] = resultGradients[0];
   if (isNeeded[1])
     operandGradients[1] =
         SumTokensOp::create(builder, getLoc(), resultGradients[0]);
+  return success();
 }
 
-void SwiGLUOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
-                            const llvm::BitVector &isNeeded,
-                            MutableArrayRef<Value> operandGradients) {
+LogicalResult SwiGLUOp::buildAdjoint(OpBuilder &builder,
+                                     ValueRange resultGradients,
+                                     const llvm::BitVector &isNeeded,
+                                     MutableArrayRef<Value> operandGradients) {
   auto adjoint = SwiGLUAdjointOp::create(builder, getLoc(), getGate(), getUp(),
                                          resultGradients[0]);
   operandGradients[0] = adjoint.getGateGradient();
   operandGradients[1] = adjoint.getUpGradient();
+  return success();
 }

@@ -11,6 +11,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace isobath::net;
@@ -41,8 +42,13 @@ LogicalResult
 ParameterAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                       StringRef name, Initial initial, FloatAttr std,
                       StringAttr key) {
-  if (name.empty())
-    return emitError() << "expected a parameter name, got an empty one";
+  // Names end up in JSON: manifests and the headers of weight files.
+  if (name.empty() || !llvm::json::isUTF8(name))
+    return emitError() << "expected a parameter name in UTF-8, got \""
+                       << llvm::json::fixUTF8(name) << "\"";
+  if (key && !llvm::json::isUTF8(key.getValue()))
+    return emitError() << "expected 'key' in UTF-8, got \""
+                       << llvm::json::fixUTF8(key.getValue()) << "\"";
   if ((initial == Initial::Normal) != static_cast<bool>(std))
     return emitError() << "expected 'std' with, and only with, the initial "
                           "values 'normal', got '"
@@ -72,9 +78,9 @@ LogicalResult NetDialect::verifyOperationAttribute(Operation *op,
 
 static LogicalResult verifyName(Operation *op, NamedAttribute attribute) {
   auto name = dyn_cast<StringAttr>(attribute.getValue());
-  if (!name || name.empty())
+  if (!name || name.empty() || !llvm::json::isUTF8(name.getValue()))
     return op->emitOpError() << "expected '" << attribute.getName().getValue()
-                             << "' to be a non-empty string, got "
+                             << "' to be a non-empty string in UTF-8, got "
                              << attribute.getValue();
   return success();
 }

@@ -129,25 +129,29 @@ static SmallVector<Value> toValues(ArrayRef<Index> position) {
                              [](const Index &index) { return index.get(); });
 }
 
+/// `value` rounded or extended to `type`.
+static Value convertFloat(LoopBuilder &loops, Value value, Type type) {
+  unsigned from = value.getType().getIntOrFloatBitWidth();
+  unsigned to = type.getIntOrFloatBitWidth();
+  if (from < to)
+    return create<arith::ExtFOp>(loops, type, value);
+  if (from > to)
+    return create<arith::TruncFOp>(loops, type, value);
+  return value;
+}
+
+Scalar LoopBuilder::convert(Scalar other) {
+  return {*this, convertFloat(*this, other.get(), arithmetic)};
+}
+
 Scalar Buffer::load(ArrayRef<Index> position) const {
   Value element = create<memref::LoadOp>(*loops, memref, toValues(position));
-  FloatType arithmetic = loops->getArithmeticType();
-  unsigned width = element.getType().getIntOrFloatBitWidth();
-  if (width < arithmetic.getWidth())
-    element = create<arith::ExtFOp>(*loops, arithmetic, element);
-  else if (width > arithmetic.getWidth())
-    element = create<arith::TruncFOp>(*loops, arithmetic, element);
-  return {*loops, element};
+  return loops->convert({*loops, element});
 }
 
 void Buffer::store(ArrayRef<Index> position, Scalar value) const {
-  Value element = value.get();
-  Type type = getType().getElementType();
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (width < loops->getArithmeticType().getWidth())
-    element = create<arith::TruncFOp>(*loops, type, element);
-  else if (width > loops->getArithmeticType().getWidth())
-    element = create<arith::ExtFOp>(*loops, type, element);
+  Value element =
+      convertFloat(*loops, value.get(), getType().getElementType());
   memref::StoreOp::create(loops->getBuilder(), loops->getLoc(), element, memref,
                           toValues(position));
 }

@@ -142,14 +142,18 @@ static void rotary(RotaryOp op, LoopBuilder &k, Buffers in, Buffers out) {
   Buffer x = in[0], y = out[0];
   int64_t heads = op.getHeads(), size = x.dim(2) / heads, half = size / 2;
   double base = op.getBase().convertToDouble();
+  LoopBuilder wide(k.getBuilder(), k.getLoc(), k.getBuilder().getF64Type());
   k.loops({x.dim(1), half}, [&](ArrayRef<Index> at) {
     Index t = at[0], i = at[1];
-    // base^(−2i/d) = exp(−2i/d · log base)
-    Scalar frequency = k.exp(k.toScalar(i) * k.constant(-2.0 / size) *
-                             k.constant(std::log(base)));
-    Scalar angle = k.toScalar(t) * frequency;
-    Scalar cosine = k.cosine(angle);
-    Scalar sine = op.getInverse() ? -k.sine(angle) : k.sine(angle);
+    // base^(−2i/d) = exp(−2i/d · log base). In f32 the angle of a late position
+    // would be off by more than the rounding of everything else together.
+    Scalar frequency = wide.exp(wide.toScalar(i) * wide.constant(-2.0 / size) *
+                                wide.constant(std::log(base)));
+    Scalar angle = wide.toScalar(t) * frequency;
+    Scalar cosine = k.convert(wide.cosine(angle));
+    Scalar sine = k.convert(wide.sine(angle));
+    if (op.getInverse())
+      sine = -sine;
     k.loops({x.dim(0), heads}, [&](ArrayRef<Index> sequenceAndHead) {
       Index b = sequenceAndHead[0], low = sequenceAndHead[1] * size + i;
       Index high = low + half;

@@ -159,3 +159,15 @@ func.func @uniform_over_two_sources(%e: tensor<2x3x8xf32>,
     partial(%p : tensor<2x3x8xf32>)
   return %v : tensor<2x3x8xf32>
 }
+// Two repeated routes run twice, also where nobody reads the second.
+// CHECK-LABEL: func.func @repeated_twice
+// CHECK-COUNT-2: depth.route {{.*}}repeated
+// CHECK: return
+func.func @repeated_twice(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                          %p: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %h, %a, %l, %r = depth.route queries(%w : tensor<8xf32>)
+    closed(%e, %p : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64, repeated}
+  %h1, %a1, %l1, %r1 = depth.route queries(%w : tensor<8xf32>)
+    closed(%e, %p : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64, repeated}
+  return %h : tensor<2x3x8xf32>
+}

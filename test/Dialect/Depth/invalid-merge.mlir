@@ -105,7 +105,7 @@ func.func @merge_c3_tokens(%w: tensor<8xf32>, %p: tensor<2x3x8xf32>,
 
 func.func @merge_c4(%w: tensor<8xf32>, %p: tensor<2x3x8xf32>,
                     %lse: tensor<1x2x3x1xf32>) {
-  // expected-error @below {{'depth.merge' op expected 'epsilon' to be positive and finite, got 0}}
+  // expected-error @below {{'depth.merge' op expected 'epsilon' to be positive and finite in f32, got 0}}
   %h, %a, %l, %r = depth.merge queries(%w : tensor<8xf32>)
     mixes(%p : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
     lse(%lse : tensor<1x2x3x1xf32>)

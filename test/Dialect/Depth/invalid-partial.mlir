@@ -60,7 +60,7 @@ func.func @partial_c4(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>) {
 // -----
 
 func.func @partial_c5(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>) {
-  // expected-error @below {{'depth.partial' op expected 'epsilon' to be positive and finite, got -1}}
+  // expected-error @below {{'depth.partial' op expected 'epsilon' to be positive and finite in f32, got -1}}
   %o, %lse, %l, %r = depth.partial queries(%w : tensor<8xf32>)
     closed(%e : tensor<2x3x8xf32>) heads(1) {epsilon = -1.0 : f64}
   return

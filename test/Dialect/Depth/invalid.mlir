@@ -109,7 +109,7 @@ func.func @route_c4_negative(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>) {
 // -----
 
 func.func @route_c5_zero(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>) {
-  // expected-error @below {{'depth.route' op expected 'epsilon' to be positive and finite, got 0}}
+  // expected-error @below {{'depth.route' op expected 'epsilon' to be positive and finite in f32, got 0}}
   %h, %a, %l, %r = depth.route queries(%w : tensor<8xf32>)
     closed(%e : tensor<2x3x8xf32>) heads(1) {epsilon = 0.0 : f64}
   return
@@ -118,7 +118,7 @@ func.func @route_c5_zero(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>) {
 // -----
 
 func.func @route_c5_infinite(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>) {
-  // expected-error @below {{'depth.route' op expected 'epsilon' to be positive and finite, got +Inf}}
+  // expected-error @below {{'depth.route' op expected 'epsilon' to be positive and finite in f32, got +Inf}}
   %h, %a, %l, %r = depth.route queries(%w : tensor<8xf32>)
     closed(%e : tensor<2x3x8xf32>)
     heads(1) {epsilon = 0x7FF0000000000000 : f64}

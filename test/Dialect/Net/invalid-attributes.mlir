@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 func.func @empty_name(
-  // expected-error @below {{expected a parameter name, got an empty one}}
+  // expected-error @below {{expected a parameter name in UTF-8, got ""}}
   %w: tensor<4xf32> {net.parameter = #net.parameter<name = "", initial = ones>}) {
   return
 }
@@ -68,7 +68,7 @@ func.func @parameter_element(%x: tensor<4xf32>, %w: tensor<4xi32> {net.parameter
 
 // -----
 
-// expected-error @below {{expected 'net.name' to be a non-empty string, got ""}}
+// expected-error @below {{expected 'net.name' to be a non-empty string in UTF-8, got ""}}
 func.func @argument_name(%x: tensor<4xf32> {net.name = ""}) {
   return
 }
@@ -93,14 +93,14 @@ func.func @argument_distribution(%x: memref<4xf32> {net.distribution = {groups =
 // Attributes of results
 //===----------------------------------------------------------------------===//
 
-// expected-error @below {{expected 'net.name' to be a non-empty string, got 1 : i64}}
+// expected-error @below {{expected 'net.name' to be a non-empty string in UTF-8, got 1 : i64}}
 func.func @result_name(%x: tensor<4xf32>) -> (tensor<4xf32> {net.name = 1 : i64}) {
   return %x : tensor<4xf32>
 }
 
 // -----
 
-// expected-error @below {{expected 'net.gradient' to be a non-empty string, got unit}}
+// expected-error @below {{expected 'net.gradient' to be a non-empty string in UTF-8, got unit}}
 func.func @result_gradient(%x: tensor<4xf32>) -> (tensor<4xf32> {net.gradient}) {
   return %x : tensor<4xf32>
 }
@@ -148,3 +148,14 @@ module attributes {net.train = 1 : i64} {
 // expected-error @below {{unknown attribute 'net.trian'}}
 module attributes {net.trian = {}} {
 }
+
+// -----
+
+// expected-error @below {{'func.func' op expected 'net.name' to be a non-empty string in UTF-8, got "emb\FFed"}}
+func.func private @name_not_utf8(tensor<4xf32> {net.name = "emb\FFed"})
+
+// -----
+
+func.func private @parameter_not_utf8(
+    // expected-error @below {{expected a parameter name in UTF-8, got "emb}}
+    tensor<4xf32> {net.parameter = #net.parameter<name = "emb\FFed", initial = ones>})

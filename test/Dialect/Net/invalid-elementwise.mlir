@@ -141,7 +141,7 @@ func.func @adamw_c3_beta2(%p: tensor<8xf32>, %s: tensor<4xf32>) {
 // -----
 
 func.func @adamw_c3_epsilon(%p: tensor<8xf32>, %s: tensor<4xf32>) {
-  // expected-error @below {{'net.adamw' op expected 'epsilon' to be positive and finite, got 0}}
+  // expected-error @below {{'net.adamw' op expected 'epsilon' to be positive and finite in f32, got 0}}
   %q, %m1, %v1 = net.adamw %p, %p, %p, %p, %s
     {beta1 = 0.9 : f64, beta2 = 0.95 : f64, epsilon = 0.0 : f64,
      weight_decay = 0.1 : f64, decay_elements = 4 : i64}

@@ -77,7 +77,7 @@ func.func @rms_norm_c1(%x: tensor<2x3x6xf32>, %w: tensor<4xf32>) {
 // -----
 
 func.func @rms_norm_c2_zero(%x: tensor<2x3x6xf32>, %w: tensor<6xf32>) {
-  // expected-error @below {{'net.rms_norm' op expected 'epsilon' to be positive and finite, got 0}}
+  // expected-error @below {{'net.rms_norm' op expected 'epsilon' to be positive and finite in f32, got 0}}
   %y = net.rms_norm %x, %w {epsilon = 0.0 : f64}
     : (tensor<2x3x6xf32>, tensor<6xf32>) -> tensor<2x3x6xf32>
   return
@@ -86,7 +86,7 @@ func.func @rms_norm_c2_zero(%x: tensor<2x3x6xf32>, %w: tensor<6xf32>) {
 // -----
 
 func.func @rms_norm_c2_nan(%x: tensor<2x3x6xf32>, %w: tensor<6xf32>) {
-  // expected-error @below {{'net.rms_norm' op expected 'epsilon' to be positive and finite, got NaN}}
+  // expected-error @below {{'net.rms_norm' op expected 'epsilon' to be positive and finite in f32, got NaN}}
   %y = net.rms_norm %x, %w {epsilon = 0x7FF8000000000000 : f64}
     : (tensor<2x3x6xf32>, tensor<6xf32>) -> tensor<2x3x6xf32>
   return
@@ -105,7 +105,7 @@ func.func @rms_norm_adjoint_c1(%x: tensor<2x3x6xf32>, %w: tensor<4xf32>) {
 // -----
 
 func.func @rms_norm_adjoint_c2(%x: tensor<2x3x6xf32>, %w: tensor<6xf32>) {
-  // expected-error @below {{'net.rms_norm_adjoint' op expected 'epsilon' to be positive and finite, got -1}}
+  // expected-error @below {{'net.rms_norm_adjoint' op expected 'epsilon' to be positive and finite in f32, got -1}}
   %gx, %gw = net.rms_norm_adjoint %x, %w, %x {epsilon = -1.0 : f64}
     : (tensor<2x3x6xf32>, tensor<6xf32>, tensor<2x3x6xf32>)
     -> (tensor<2x3x6xf32>, tensor<6xf32>)
@@ -217,7 +217,7 @@ func.func @rotary_c1_even(%x: tensor<2x3x6xf32>) {
 // -----
 
 func.func @rotary_c2(%x: tensor<2x3x8xf32>) {
-  // expected-error @below {{'net.rotary' op expected 'base' to be positive and finite, got -2}}
+  // expected-error @below {{'net.rotary' op expected 'base' to be positive and finite in f32, got -2}}
   %y = net.rotary %x {heads = 2 : i64, base = -2.0 : f64}
     : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
   return

@@ -86,3 +86,12 @@ func.func @names(
     %b: tensor<4xf32> {net.parameter = #net.parameter<name = "w", initial = ones>}) {
   return
 }
+
+// -----
+
+// expected-error @below {{'func.func' op expected result 0, which updates an argument, to be computed, got an argument}}
+func.func @update_by_argument(%a: tensor<4xf32> {net.name = "a"},
+                              %b: tensor<4xf32> {net.name = "b"})
+    -> (tensor<4xf32> {net.updates = 0 : i64}) {
+  return %b : tensor<4xf32>
+}

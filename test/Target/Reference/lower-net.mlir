@@ -137,15 +137,25 @@ func.func @cross_entropy(%logits: tensor<2x3x5xf32> {net.name = "logits"},
 // An f32 kernel has no f64 in it.
 // CHECK-LABEL: func.func private @reference.net.rms_norm
 // CHECK-NOT: f64
-// CHECK: func.func private @reference.net.rotary
-// CHECK-NOT: f64
 // CHECK: return
 func.func @no_f64(%x: tensor<2x3x8xf32> {net.name = "x"},
                   %w: tensor<8xf32> {net.name = "w"})
     -> (tensor<2x3x8xf32> {net.name = "y"}) {
   %n = net.rms_norm %x, %w {epsilon = 1.0e-6 : f64}
     : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
-  %y = net.rotary %n {heads = 2 : i64, base = 1.0e4 : f64}
+  return %n : tensor<2x3x8xf32>
+}
+
+// -----
+
+// The angle of a rotation is taken in f64, the rotation in f32.
+// CHECK-LABEL: func.func private @reference.net.rotary
+// CHECK: math.cos %{{.*}} : f64
+// CHECK: arith.truncf {{.*}} : f64 to f32
+// CHECK: arith.mulf {{.*}} : f32
+func.func @angle_in_f64(%x: tensor<2x3x8xf32> {net.name = "x"})
+    -> (tensor<2x3x8xf32> {net.name = "y"}) {
+  %y = net.rotary %x {heads = 2 : i64, base = 1.0e4 : f64}
     : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
   return %y : tensor<2x3x8xf32>
 }

@@ -55,6 +55,7 @@ class Depth_Op<string mnemonic, list<Trait> traits = []>
   let hasVerifier = 1;
 }
 
+/// An op that can be differentiated.
 class Depth_DifferentiableOp<string mnemonic, list<Trait> traits = []>
     : Depth_Op<mnemonic,
                !listconcat(

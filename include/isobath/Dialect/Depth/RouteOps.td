@@ -11,8 +11,11 @@
 
 include "isobath/Dialect/Depth/DepthDialect.td"
 
-def Depth_RouteOp : Depth_DifferentiableOp<"route",
-    [AttrSizedOperandSegments]> {
+def Depth_RouteOp : Op<Depth_Dialect, "route",
+    [AlwaysSpeculatable, AttrSizedOperandSegments,
+     DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+     InferTypeOpAdaptor]> {
   let summary = "read the sources through one or more queries";
   let description = [{
     For each query, the mix h of the dialect's formula. `weights` α and
@@ -23,7 +26,8 @@ def Depth_RouteOp : Depth_DifferentiableOp<"route",
     With one source the route is the identity.
 
     `repeated` marks a route that runs for its cost alone (the control
-    `v: repeat`): no pass merges it with another or takes its result from one.
+    `v: repeat`): it counts as an effect, so that no pass merges it with
+    another, takes its result from one, or removes it.
     `site` and `groups` (one a query) name it in reports and mean nothing else.
 
     - (C1) there is at least one query and one closed source
@@ -58,6 +62,7 @@ def Depth_RouteOp : Depth_DifferentiableOp<"route",
     `heads` `(` $heads `)` attr-dict
   }];
   let hasCanonicalizer = 1;
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The closed sources, then the partial if there is one.
     ::llvm::SmallVector<::mlir::Value> getSources();

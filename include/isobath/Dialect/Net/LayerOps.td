@@ -193,7 +193,8 @@ def Net_RotaryOp : Net_DifferentiableOp<"rotary"> {
         y[i]       = x[i] cos φ − x[i + d/2] sin φ
         y[i + d/2] = x[i + d/2] cos φ + x[i] sin φ
 
-    `inverse` turns by −φ, which is also the adjoint.
+    `inverse` turns by −φ, which is also the adjoint. φ is exact to the
+    arithmetic's type, also for late positions.
 
     - (C1) `heads` is positive and divides the channels into heads of even size
     - (C2) `base` is positive and finite

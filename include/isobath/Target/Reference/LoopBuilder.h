@@ -146,6 +146,8 @@ public:
   Scalar constant(double value);
   Index index(int64_t value);
   Scalar toScalar(Index index);
+  /// A number of another builder's, rounded or extended to this one's type.
+  Scalar convert(Scalar other);
   Index toIndex(mlir::Value id);
 
   Scalar exp(Scalar x);
