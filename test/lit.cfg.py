@@ -34,6 +34,7 @@ source_root = pathlib.Path(config.source_root)
 novels = source_root / "data" / "novels-text"
 for name, value in [("%python", sys.executable),
                     ("%build", config.build_root),
+                    ("%cxx", config.cxx_compiler),
                     ("%examples", source_root / "examples"),
                     ("%scripts", source_root / "scripts"),
                     ("%novels", novels),

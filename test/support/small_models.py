@@ -11,8 +11,8 @@
 #
 #===----------------------------------------------------------------------===//
 
+import argparse
 import random
-import sys
 from pathlib import Path
 
 from tensor_files import write_shard
@@ -28,6 +28,9 @@ MODEL = {
     "context": 6,
     "residual": "{kind: block, block: 2, routes: {qk: learned, v: learned}}",
 }
+
+SETTINGS = {"batch": 2, "steps": 20, "warmup": 3, "checkpoint_every": 5,
+            "eval_every": 4}
 
 
 def write_description(path, train=None, **model):
@@ -61,12 +64,19 @@ def write_data(folder, train=(60, 40), valid=(33,), vocabulary=VOCABULARY):
 
 
 def main():
-    """Writes model.yaml and data into the folder that is given."""
-    folder = Path(sys.argv[1])
-    write_data(folder / "data")
-    write_description(folder / "model.yaml",
-                      {"batch": 2, "steps": 20, "warmup": 3,
-                       "checkpoint_every": 5, "eval_every": 4})
+    parser = argparse.ArgumentParser(
+        description="Writes model.yaml and data/ into a folder.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--train", type=int, nargs="*", default=[60, 40],
+                        help="ids of each training shard")
+    parser.add_argument("--valid", type=int, nargs="*", default=[33],
+                        help="ids of each validation shard")
+    parser.add_argument("--vocabulary", type=int, default=VOCABULARY)
+    arguments = parser.parse_args()
+    write_data(arguments.folder / "data", arguments.train, arguments.valid,
+               arguments.vocabulary)
+    write_description(arguments.folder / "model.yaml", SETTINGS,
+                      vocabulary=arguments.vocabulary)
 
 
 if __name__ == "__main__":

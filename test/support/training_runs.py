@@ -16,11 +16,8 @@ import re
 from pathlib import Path
 
 from commands import run_json
-from small_models import write_data, write_description
+from small_models import SETTINGS, write_data, write_description
 from tensor_files import read_safetensors
-
-SETTINGS = {"batch": 2, "steps": 20, "warmup": 3, "checkpoint_every": 5,
-            "eval_every": 4}
 
 CHECKPOINT_FILES = ["optimizer.safetensors", "state.json",
                     "weights.safetensors"]

@@ -77,6 +77,10 @@ llvm::json::Object isobath::describe(const LoadedModel &model) {
       manifest = std::move(*described);
     return described;
   });
+  if (model.train.precision == Precision::bf16)
+    std::cerr << "note: the reference device computes in "
+              << manifest.getString("element_type").value_or("f32").str()
+              << " what train.precision asks for in bf16\n";
   manifest["name"] = model.name;
   manifest["device"] = "reference";
   manifest["lowering"] = "plain loops, nothing fused";
@@ -144,10 +148,6 @@ CompilerProgram::load(const runtime::ProgramRequest &request) {
   options.overrides = request.overrides;
   options.seed = request.seed;
   LoadedModel model = loadModel(*context, options);
-  if (model.train.precision == Precision::bf16)
-    std::cerr << "note: the reference device computes in "
-              << (precision.empty() ? "f32" : precision)
-              << " what train.precision asks for in bf16\n";
   llvm::json::Object manifest = describe(model);
   lowerToStep(model, request.entries);
   lowerToUnit(model, std::move(manifest));
