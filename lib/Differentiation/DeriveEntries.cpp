@@ -1,4 +1,5 @@
-//===- DeriveEntries.cpp - From a model to the functions that the runtime calls ===//
+//===- DeriveEntries.cpp - From a model to the functions that the runtime calls
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The buffers of every entry are a contract with the runtime (docs/manifest.md):
-// the order of arguments and results here is the order there.
+// The buffers of every entry are a contract with the runtime
+// (docs/manifest.md): the order of arguments and results here is the order
+// there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,8 +63,8 @@ public:
   /// Adds a named argument before the argument at `index`, by default last.
   Value addArgument(StringRef name, Type type,
                     std::optional<unsigned> index = std::nullopt) {
-    auto attributes = builder.getDictionaryAttr(builder.getNamedAttr(
-        net::nameAttrName, builder.getStringAttr(name)));
+    auto attributes = builder.getDictionaryAttr(
+        builder.getNamedAttr(net::nameAttrName, builder.getStringAttr(name)));
     unsigned position = index.value_or(function.getNumArguments());
     if (failed(function.insertArgument(position, type, attributes, loc)))
       llvm_unreachable("a function type takes any argument");
@@ -79,8 +81,7 @@ public:
 
   /// A result that takes the place of argument number `argument`.
   void addUpdate(Value value, int64_t argument) {
-    addResult(value, net::updatesAttrName,
-              builder.getI64IntegerAttr(argument));
+    addResult(value, net::updatesAttrName, builder.getI64IntegerAttr(argument));
   }
 
   void addResult(Value value, ArrayRef<NamedAttribute> attributes) {
@@ -148,8 +149,8 @@ static LogicalResult deriveGradient(func::FuncOp model) {
   auto lossesType = cast<RankedTensorType>(loss.getLosses().getType());
   Value scale = entry.addArgument(
       "scale", RankedTensorType::get({}, lossesType.getElementType()), 2);
-  Value lossGradient = net::BroadcastOp::create(entry.builder, entry.loc,
-                                                lossesType, scale);
+  Value lossGradient =
+      net::BroadcastOp::create(entry.builder, entry.loc, lossesType, scale);
 
   // After the two arguments that were added the model's own follow.
   FailureOr<net::ParameterLayout> layout =
@@ -167,8 +168,7 @@ static LogicalResult deriveGradient(func::FuncOp model) {
     return failure();
 
   entry.addNamedResult(loss.getLosses(), "losses");
-  for (auto [slot, gradient] :
-       llvm::zip_equal(layout->getSlots(), *gradients))
+  for (auto [slot, gradient] : llvm::zip_equal(layout->getSlots(), *gradients))
     entry.addResult(gradient, net::gradientAttrName,
                     entry.builder.getStringAttr(slot.parameter.getName()));
   entry.finish();
@@ -186,20 +186,19 @@ static ArrayAttr nameSources(OpBuilder &builder, size_t closed,
     names.push_back("block " + std::to_string(block));
   if (hasPartial)
     names.push_back("partial");
-  return builder.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
+  return builder.getStrArrayAttr(
+      SmallVector<StringRef>(names.begin(), names.end()));
 }
 
-static void addDistribution(EntryBuilder &entry, Value weights,
-                            StringAttr site, ArrayAttr groups,
-                            ArrayAttr sources) {
+static void addDistribution(EntryBuilder &entry, Value weights, StringAttr site,
+                            ArrayAttr groups, ArrayAttr sources) {
   OpBuilder &builder = entry.builder;
-  auto description = builder.getDictionaryAttr(
-      {builder.getNamedAttr("groups", groups),
-       builder.getNamedAttr("sources", sources)});
-  entry.addResult(weights,
-                  {builder.getNamedAttr(net::nameAttrName, site),
-                   builder.getNamedAttr(net::distributionAttrName,
-                                        description)});
+  auto description =
+      builder.getDictionaryAttr({builder.getNamedAttr("groups", groups),
+                                 builder.getNamedAttr("sources", sources)});
+  entry.addResult(
+      weights, {builder.getNamedAttr(net::nameAttrName, site),
+                builder.getNamedAttr(net::distributionAttrName, description)});
 }
 
 static void deriveRoutes(func::FuncOp model) {

@@ -30,10 +30,10 @@ public:
   /// Adds one use's contribution.
   void add(Value value, Value contribution, Location loc) {
     Value &gradient = gradients[value];
-    gradient = gradient ? net::AddOp::create(builder, loc, gradient,
-                                             contribution)
-                              .getOutput()
-                        : contribution;
+    gradient = gradient
+                   ? net::AddOp::create(builder, loc, gradient, contribution)
+                         .getOutput()
+                   : contribution;
   }
 
 private:
@@ -47,8 +47,9 @@ static llvm::DenseSet<Value> findDependentValues(Block &block,
                                                  ValueRange targets) {
   llvm::DenseSet<Value> dependent(targets.begin(), targets.end());
   for (Operation &op : block)
-    if (llvm::any_of(op.getOperands(),
-                     [&](Value operand) { return dependent.contains(operand); }))
+    if (llvm::any_of(op.getOperands(), [&](Value operand) {
+          return dependent.contains(operand);
+        }))
       dependent.insert(op.result_begin(), op.result_end());
   return dependent;
 }
@@ -74,8 +75,10 @@ isobath::buildGradients(OpBuilder &builder, Block &block, ValueRange results,
     llvm::BitVector isNeeded(op->getNumOperands());
     for (auto [index, operand] : llvm::enumerate(op->getOperands()))
       isNeeded[index] = dependent.contains(operand);
-    SmallVector<Value> ofResults = llvm::map_to_vector(
-        op->getResults(), [&](Value result) { return gradients.lookup(result); });
+    SmallVector<Value> ofResults =
+        llvm::map_to_vector(op->getResults(), [&](Value result) {
+          return gradients.lookup(result);
+        });
     bool reached =
         llvm::any_of(ofResults, [](Value value) { return bool(value); });
     if (isNeeded.none() || !reached)

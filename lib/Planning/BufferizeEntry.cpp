@@ -18,8 +18,7 @@ using namespace isobath;
 Value isobath::createView(OpBuilder &builder, Location loc, Value bytes,
                           int64_t offset, MemRefType type) {
   Value start = arith::ConstantIndexOp::create(builder, loc, offset);
-  return memref::ViewOp::create(builder, loc, type, bytes, start,
-                                ValueRange());
+  return memref::ViewOp::create(builder, loc, type, bytes, start, ValueRange());
 }
 
 static MemRefType toMemRef(Type type) {
@@ -56,7 +55,8 @@ private:
     attributes.append(net::nameAttrName, name);
     if (value)
       attributes.append(attribute, value);
-    argumentAttributes.push_back(attributes.getDictionary(builder.getContext()));
+    argumentAttributes.push_back(
+        attributes.getDictionary(builder.getContext()));
     return block->addArgument(type, loc);
   }
 
@@ -87,8 +87,8 @@ private:
   func::FuncOp buffered;
   Block *block;
   SmallVector<Attribute> argumentAttributes;
-  IRMapping buffers;         // tensor to memref
-  IRMapping destinations;    // a tensor that is computed in a result's buffer
+  IRMapping buffers;      // tensor to memref
+  IRMapping destinations; // a tensor that is computed in a result's buffer
   SmallVector<Copy> copies;
 };
 } // namespace
@@ -102,8 +102,7 @@ void EntryBufferizer::mapArguments() {
         parameters = addVector("parameters");
       continue;
     }
-    auto name =
-        entry.getArgAttrOfType<StringAttr>(index, net::nameAttrName);
+    auto name = entry.getArgAttrOfType<StringAttr>(index, net::nameAttrName);
     if (!name)
       name = builder.getStringAttr("argument " + std::to_string(index));
     buffers.map(argument, addBuffer(toMemRef(argument.getType()), name));
@@ -142,9 +141,9 @@ LogicalResult EntryBufferizer::mapResults() {
       destination = viewSlot(gradients, *slot);
     } else if (auto name = entry.getResultAttrOfType<StringAttr>(
                    index, net::nameAttrName)) {
-      destination = addBuffer(
-          toMemRef(value.getType()), name, net::distributionAttrName,
-          entry.getResultAttr(index, net::distributionAttrName));
+      destination =
+          addBuffer(toMemRef(value.getType()), name, net::distributionAttrName,
+                    entry.getResultAttr(index, net::distributionAttrName));
     } else {
       return entry.emitOpError() << "expected a name for result " << index;
     }
@@ -197,9 +196,9 @@ LogicalResult isobath::bufferizeEntry(func::FuncOp entry, BuildLaunch build) {
   if (failed(layout))
     return failure();
   if (!entry.getBody().hasOneBlock())
-    return entry.emitOpError() << "expected straight-line code, got "
-                               << entry.getBody().getBlocks().size()
-                               << " blocks";
+    return entry.emitOpError()
+           << "expected straight-line code, got "
+           << entry.getBody().getBlocks().size() << " blocks";
   auto isStaticTensor = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && tensor.hasStaticShape() &&
@@ -208,13 +207,11 @@ LogicalResult isobath::bufferizeEntry(func::FuncOp entry, BuildLaunch build) {
   for (Type type : entry.getArgumentTypes())
     if (!isStaticTensor(type))
       return entry.emitOpError()
-             << "expected arguments that are static tensors, got "
-             << type;
+             << "expected arguments that are static tensors, got " << type;
   for (Operation &op : entry.getBody().front().without_terminator())
     for (Type type : op.getResultTypes())
       if (!isStaticTensor(type))
         return op.emitOpError()
-               << "expected results that are static tensors, got "
-               << type;
+               << "expected results that are static tensors, got " << type;
   return EntryBufferizer(entry, *layout).run(build);
 }

@@ -54,11 +54,11 @@ static SmallVector<PlannedBuffer> collectBuffers(Block &block) {
       continue; // no size to plan with
     int64_t bytes = alloc.getType().getNumElements() *
                     alloc.getType().getElementTypeBitWidth() / 8;
-    PlannedBuffer buffer{alloc,
-                         static_cast<int64_t>(llvm::alignTo(
-                             std::max<int64_t>(bytes, 1),
-                             net::parameterAlignment)),
-                         numbers.lookup(alloc), ~0u, 0};
+    PlannedBuffer buffer{
+        alloc,
+        static_cast<int64_t>(llvm::alignTo(std::max<int64_t>(bytes, 1),
+                                           net::parameterAlignment)),
+        numbers.lookup(alloc), ~0u, 0};
     for (Operation *user : alloc->getUsers()) {
       unsigned number = numbers.lookup(block.findAncestorOpInBlock(*user));
       buffer.first = std::min(buffer.first, number);
@@ -83,9 +83,8 @@ static int64_t placeBuffers(MutableArrayRef<PlannedBuffer> buffers) {
   std::list<const PlannedBuffer *> live; // ordered by offset
   int64_t peak = 0;
   for (PlannedBuffer &buffer : buffers) {
-    live.remove_if([&](const PlannedBuffer *other) {
-      return other->last < buffer.first;
-    });
+    live.remove_if(
+        [&](const PlannedBuffer *other) { return other->last < buffer.first; });
     // The first gap that is wide enough.
     auto next = live.begin();
     int64_t offset = 0;
@@ -109,8 +108,8 @@ static void planFunction(func::FuncOp function) {
   int64_t peak = placeBuffers(buffers);
 
   OpBuilder builder(function.getContext());
-  auto name = builder.getDictionaryAttr(builder.getNamedAttr(
-      net::nameAttrName, builder.getStringAttr("arena")));
+  auto name = builder.getDictionaryAttr(
+      builder.getNamedAttr(net::nameAttrName, builder.getStringAttr("arena")));
   unsigned index = function.getNumArguments();
   if (failed(function.insertArgument(
           index, MemRefType::get({peak}, builder.getI8Type()), name,

@@ -1,4 +1,5 @@
-//===- Verification.cpp - Checks that the verifiers of several dialects share ===//
+//===- Verification.cpp - Checks that the verifiers of several dialects share
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,9 +26,9 @@ LogicalResult isobath::verifyAllOfType(Operation *op, StringRef what,
                                        TypeRange types, Type expected) {
   for (auto [index, type] : llvm::enumerate(types))
     if (type != expected)
-      return op->emitOpError() << "expected every " << what << " of type "
-                               << expected << ", got " << type << " at index "
-                               << index;
+      return op->emitOpError()
+             << "expected every " << what << " of type " << expected << ", got "
+             << type << " at index " << index;
   return success();
 }
 

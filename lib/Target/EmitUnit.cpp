@@ -90,9 +90,10 @@ FailureOr<llvm::json::Object> isobath::describeModel(ModuleOp module) {
   auto tokens = dyn_cast<RankedTensorType>(model.getArgumentTypes()[0]);
   auto logits = dyn_cast<RankedTensorType>(model.getResultTypes()[0]);
   if (!tokens || tokens.getRank() != 2 || !logits || logits.getRank() != 3)
-    return model.emitOpError() << "expected tokens [B, T] and logits [B, T, V], "
-                                  "got "
-                               << model.getFunctionType();
+    return model.emitOpError()
+           << "expected tokens [B, T] and logits [B, T, V], "
+              "got "
+           << model.getFunctionType();
 
   llvm::json::Array tensors;
   for (const net::ParameterSlot &slot : layout->getSlots())
@@ -122,8 +123,8 @@ static llvm::json::Object describeBuffer(func::FuncOp entry, unsigned index) {
     shape = {bytes * 8 / elementType.getIntOrFloatBitWidth()};
   }
   llvm::json::Object buffer{
-      {"name", entry.getArgAttrOfType<StringAttr>(index, net::nameAttrName)
-                   .getValue()},
+      {"name",
+       entry.getArgAttrOfType<StringAttr>(index, net::nameAttrName).getValue()},
       {"type", printType(elementType)},
       {"shape", toJson(shape)},
       {"bytes", bytes}};
@@ -163,8 +164,8 @@ public:
   explicit UnitBuilder(ModuleOp module)
       : module(module), loc(module.getLoc()), context(module.getContext()),
         builder(OpBuilder::atBlockEnd(module.getBody())), converter(context),
-        pointer(LLVM::LLVMPointerType::get(context)),
-        i32(builder.getI32Type()), i64(builder.getI64Type()) {}
+        pointer(LLVM::LLVMPointerType::get(context)), i32(builder.getI32Type()),
+        i64(builder.getI64Type()) {}
 
   LogicalResult build(llvm::json::Object manifest);
 
@@ -202,30 +203,29 @@ private:
 
 /// void entry(void *const *buffers): loads the pointers, then runs the body.
 LLVM::LLVMFuncOp UnitBuilder::buildEntry(func::FuncOp entry) {
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          {pointer});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer});
   auto function = LLVM::LLVMFuncOp::create(
       builder, entry.getLoc(), ("isobath_entry_" + entry.getName()).str(), type,
       LLVM::Linkage::Internal);
   // One long run of calls, on which the optimiser would spend more time than
   // it could save.
-  function.setPassthroughAttr(
-      builder.getStrArrayAttr({"noinline", "optnone"}));
+  function.setPassthroughAttr(builder.getStrArrayAttr({"noinline", "optnone"}));
 
   OpBuilder::InsertionGuard guard(builder);
   Block *body = function.addEntryBlock(builder);
   builder.setInsertionPointToEnd(body);
   SmallVector<Value> buffers;
   for (auto [index, type] : llvm::enumerate(entry.getArgumentTypes())) {
-    Value address = LLVM::GEPOp::create(builder, loc, pointer, pointer,
-                                        body->getArgument(0),
-                                        LLVM::GEPArg(index));
+    Value address =
+        LLVM::GEPOp::create(builder, loc, pointer, pointer,
+                            body->getArgument(0), LLVM::GEPArg(index));
     Value buffer = LLVM::LoadOp::create(builder, loc, pointer, address);
     Value descriptor = MemRefDescriptor::fromStaticShape(
         builder, loc, converter, cast<MemRefType>(type), buffer);
-    buffers.push_back(UnrealizedConversionCastOp::create(builder, loc, type,
-                                                         descriptor)
-                          .getResult(0));
+    buffers.push_back(
+        UnrealizedConversionCastOp::create(builder, loc, type, descriptor)
+            .getResult(0));
   }
   Block &old = entry.getBody().front();
   old.getTerminator()->erase();
@@ -257,8 +257,7 @@ void UnitBuilder::buildEntryTable(StringRef name,
   builder.createBlock(&table.getInitializerRegion());
   Value entries = LLVM::UndefOp::create(builder, loc, type);
   for (auto [index, function, text] : llvm::enumerate(functions, names)) {
-    Value entry =
-        pack(entryType, {addressOf(text), addressOf(function)});
+    Value entry = pack(entryType, {addressOf(text), addressOf(function)});
     entries = LLVM::InsertValueOp::create(builder, loc, entries, entry,
                                           static_cast<int64_t>(index));
   }
@@ -269,8 +268,7 @@ LogicalResult UnitBuilder::build(llvm::json::Object manifest) {
   llvm::json::Array entries;
   SmallVector<LLVM::LLVMFuncOp> functions;
   SmallVector<LLVM::GlobalOp> names;
-  for (auto entry :
-       llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+  for (auto entry : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
     if (!entry.isPublic())
       continue;
     entries.push_back(describeEntry(entry));
@@ -293,15 +291,15 @@ LogicalResult UnitBuilder::build(llvm::json::Object manifest) {
   // struct IsobathUnit
   auto unitType = LLVM::LLVMStructType::getLiteral(
       context, {i64, i32, i32, pointer, pointer, i64});
-  auto unit = LLVM::GlobalOp::create(builder, loc, unitType,
-                                     /*isConstant=*/true,
-                                     LLVM::Linkage::External,
-                                     ISOBATH_UNIT_SYMBOL, Attribute());
+  auto unit =
+      LLVM::GlobalOp::create(builder, loc, unitType,
+                             /*isConstant=*/true, LLVM::Linkage::External,
+                             ISOBATH_UNIT_SYMBOL, Attribute());
   builder.createBlock(&unit.getInitializerRegion());
   Value record =
       pack(unitType,
-           {constant(i64, ISOBATH_ABI_MAGIC), constant(i32, ISOBATH_ABI_VERSION),
-            constant(i32, functions.size()),
+           {constant(i64, ISOBATH_ABI_MAGIC),
+            constant(i32, ISOBATH_ABI_VERSION), constant(i32, functions.size()),
             addressOf(module.lookupSymbol("isobath_entries")),
             addressOf(manifestText), constant(i64, text.size())});
   LLVM::ReturnOp::create(builder, loc, record);

@@ -38,8 +38,7 @@ static void runCheck(const CompilerProgram &program,
   std::cout << text;
 }
 
-void isobath::addCheckCommand(CLI::App &application,
-                              CompilerProgram &program) {
+void isobath::addCheckCommand(CLI::App &application, CompilerProgram &program) {
   auto command = std::make_shared<CheckCommand>();
   CLI::App *verb = application.add_subcommand(
       "check", "Validate a model and print its sizes and the sources that "

@@ -1,4 +1,5 @@
-//===- CompilerProgram.cpp - Programs compiled from a model on the command line ===//
+//===- CompilerProgram.cpp - Programs compiled from a model on the command line
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +21,7 @@
 using namespace isobath;
 
 std::vector<std::string> isobath::getAllEntries() {
-  return {"gradient", "accumulate", "norm", "update",
+  return {"gradient", "accumulate", "norm",  "update",
           "loss",     "logits",     "routes"};
 }
 
@@ -49,7 +50,8 @@ static void runOrThrow(mlir::MLIRContext *context,
         return mlir::success();
       });
   if (mlir::failed(work()))
-    throw runtime::Error(first.empty() ? "the model cannot be compiled" : first);
+    throw runtime::Error(first.empty() ? "the model cannot be compiled"
+                                       : first);
 }
 
 static void runPipeline(LoadedModel &model,
@@ -91,9 +93,8 @@ llvm::json::Object isobath::describe(const LoadedModel &model) {
 
 void isobath::lowerToUnit(LoadedModel &model, llvm::json::Object manifest) {
   runPipeline(model, buildReferencePipeline);
-  runOrThrow(model.module->getContext(), [&] {
-    return emitUnit(*model.module, std::move(manifest));
-  });
+  runOrThrow(model.module->getContext(),
+             [&] { return emitUnit(*model.module, std::move(manifest)); });
   runPipeline(model, buildLLVMPipeline);
 }
 

@@ -1,4 +1,5 @@
-//===- CompilerProgram.h - Programs compiled from a model on the command line ===//
+//===- CompilerProgram.h - Programs compiled from a model on the command line
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

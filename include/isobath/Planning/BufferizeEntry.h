@@ -43,7 +43,8 @@ mlir::LogicalResult bufferizeEntry(mlir::func::FuncOp entry, BuildLaunch build);
 
 /// A view of `type` into `bytes`, a memref of i8, from byte `offset` on.
 mlir::Value createView(mlir::OpBuilder &builder, mlir::Location loc,
-                       mlir::Value bytes, int64_t offset, mlir::MemRefType type);
+                       mlir::Value bytes, int64_t offset,
+                       mlir::MemRefType type);
 
 } // namespace isobath
 

@@ -1,4 +1,5 @@
-//===- Verification.h - Checks that the verifiers of several dialects share ===//
+//===- Verification.h - Checks that the verifiers of several dialects share
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,12 +27,11 @@ mlir::LogicalResult verifyAllOfType(mlir::Operation *op, llvm::StringRef what,
 
 /// Fails unless `type` is `shape` of `elementType`.
 mlir::LogicalResult verifyTensor(mlir::Operation *op, llvm::StringRef what,
-                                 mlir::Type type,
-                                 llvm::ArrayRef<int64_t> shape,
+                                 mlir::Type type, llvm::ArrayRef<int64_t> shape,
                                  mlir::Type elementType);
 
-/// Fails unless `value` is finite and greater than zero, also once it is rounded
-/// to f32, in which most programs compute.
+/// Fails unless `value` is finite and greater than zero, also once it is
+/// rounded to f32, in which most programs compute.
 mlir::LogicalResult verifyPositive(mlir::Operation *op, llvm::StringRef what,
                                    const llvm::APFloat &value);
 

@@ -57,15 +57,13 @@ struct ActivationShape {
 
 inline mlir::RankedTensorType distributionType(int64_t queries,
                                                const ActivationShape &shape,
-                                               int64_t heads,
-                                               int64_t sources) {
+                                               int64_t heads, int64_t sources) {
   return mlir::RankedTensorType::get(
       {queries, shape.batch, shape.tokens, heads, sources}, shape.arithmetic);
 }
 
-inline mlir::RankedTensorType headScalarsType(int64_t queries,
-                                              const ActivationShape &shape,
-                                              int64_t heads) {
+inline mlir::RankedTensorType
+headScalarsType(int64_t queries, const ActivationShape &shape, int64_t heads) {
   return mlir::RankedTensorType::get(
       {queries, shape.batch, shape.tokens, heads}, shape.arithmetic);
 }
@@ -95,8 +93,8 @@ inline mlir::LogicalResult verifyCount(mlir::Operation *op,
                                        int64_t expected) {
   if (static_cast<int64_t>(values.size()) == expected)
     return mlir::success();
-  return op->emitOpError() << "expected " << expected << " " << what
-                           << ", got " << values.size();
+  return op->emitOpError() << "expected " << expected << " " << what << ", got "
+                           << values.size();
 }
 
 /// The heads that a saved tensor [queries, B, T, heads, …] speaks of.

@@ -1,4 +1,5 @@
-//===- DepthCanonicalization.cpp - Canonical forms of routes and fixed reads ===//
+//===- DepthCanonicalization.cpp - Canonical forms of routes and fixed reads
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

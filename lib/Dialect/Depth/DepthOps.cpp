@@ -113,7 +113,7 @@ static LogicalResult verifyRead(Operation *op, ValueRange queries,
   Type type = closed.front().getType();
   ActivationShape shape(closed.front());
   if (failed(verifyAllOfType(op, "closed source", closed.getTypes(), type)))
-    return failure(); // C2
+    return failure();                       // C2
   if (partial && partial.getType() != type) // C2
     return op->emitOpError() << "expected the partial of type " << type
                              << ", got " << partial.getType();
@@ -188,8 +188,8 @@ LogicalResult RouteAdjointLocalOp::inferReturnTypes(
 
 LogicalResult RouteAdjointLocalOp::verify() {
   if (failed(verifySome(*this, "query", getQueries())) || // C1
-      failed(verifyCount(*this, "gradients", getGradients(),
-                         getQueries().size())))
+      failed(
+          verifyCount(*this, "gradients", getGradients(), getQueries().size())))
     return failure();
   Type type = getGradients().front().getType();
   ActivationShape shape(getGradients().front());
@@ -221,9 +221,10 @@ LogicalResult RouteAdjointLocalOp::verify() {
                       shape.arithmetic);
 }
 
-LogicalResult RouteAdjointDeferredOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult
+RouteAdjointDeferredOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   llvm::append_range(types, adaptor.getClosed().getTypes());
   llvm::append_range(types, adaptor.getQueries().getTypes());
   return success();
@@ -237,8 +238,8 @@ LogicalResult RouteAdjointDeferredOp::verify() {
   ActivationShape shape(getClosed().front());
   if (failed(verifyAllOfType(*this, "closed source", getClosed().getTypes(),
                              type)) || // C1
-      failed(verifyAllOfType(*this, "gradient", getGradients().getTypes(),
-                             type)))
+      failed(
+          verifyAllOfType(*this, "gradient", getGradients().getTypes(), type)))
     return failure();
   int64_t routes = getWeights().size();
   if (failed(verifyCount(*this, "tensors of logits", getLogits(), routes)) ||
@@ -263,8 +264,7 @@ LogicalResult RouteAdjointDeferredOp::verify() {
         failed(verifyTensor(*this, "logits", logits.getType(),
                             expected.getShape(), shape.arithmetic)) ||
         failed(verifyTensor(*this, "dots", dots.getType(),
-                            expected.getShape().drop_back(),
-                            shape.arithmetic)))
+                            expected.getShape().drop_back(), shape.arithmetic)))
       return failure();
   }
   if (failed(verifyCount(*this, "queries", getQueries(), queries)) || // C2

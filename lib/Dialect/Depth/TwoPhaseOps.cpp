@@ -1,4 +1,5 @@
-//===- TwoPhaseOps.cpp - Types and constraints of merges and their adjoints ===//
+//===- TwoPhaseOps.cpp - Types and constraints of merges and their adjoints
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -10,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "isobath/Dialect/Depth/DepthOps.h"
 #include "Checks.h"
+#include "isobath/Dialect/Depth/DepthOps.h"
 
 using namespace mlir;
 using namespace isobath;
@@ -81,8 +82,8 @@ LogicalResult MergeOp::inferReturnTypes(MLIRContext *,
     return failure();
   int64_t queries = adaptor.getQueries().size();
   types.append(queries, adaptor.getPartial().getType());
-  types.append(
-      2, distributionType(queries, *shape, headsOf(adaptor.getLse()), 1));
+  types.append(2,
+               distributionType(queries, *shape, headsOf(adaptor.getLse()), 1));
   types.push_back(sourceScalarsType(*shape, 1));
   return success();
 }
@@ -120,9 +121,10 @@ LogicalResult MergeOp::verify() {
   return verifyPositive(*this, "'epsilon'", getEpsilon()); // C4
 }
 
-LogicalResult MergeAdjointOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult MergeAdjointOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
   int64_t lseQueries = adaptor.getLseQueries();
   if (lseQueries <= 0) // C4
     return emitOptionalError(

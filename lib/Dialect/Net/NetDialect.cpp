@@ -67,9 +67,9 @@ LogicalResult NetDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
   if (attribute.getName() == trainAttrName) {
     if (!isa<DictionaryAttr>(attribute.getValue()))
-      return op->emitOpError() << "expected '" << trainAttrName
-                               << "' to be a dictionary, got "
-                               << attribute.getValue();
+      return op->emitOpError()
+             << "expected '" << trainAttrName << "' to be a dictionary, got "
+             << attribute.getValue();
     return success();
   }
   return op->emitOpError() << "unknown attribute '"
@@ -109,9 +109,9 @@ LogicalResult NetDialect::verifyRegionArgAttribute(Operation *op,
     if (auto type = dyn_cast<TypeAttr>(attribute.getValue());
         type && isa<FloatType>(type.getValue()))
       return success();
-    return op->emitOpError() << "expected '" << vectorOfAttrName
-                             << "' to be a floating-point type, got "
-                             << attribute.getValue();
+    return op->emitOpError()
+           << "expected '" << vectorOfAttrName
+           << "' to be a floating-point type, got " << attribute.getValue();
   }
   if (attribute.getName() != parameterAttrName)
     return op->emitOpError() << "unknown argument attribute '"
@@ -131,9 +131,10 @@ LogicalResult NetDialect::verifyRegionArgAttribute(Operation *op,
   return success();
 }
 
-LogicalResult NetDialect::verifyRegionResultAttribute(
-    Operation *op, unsigned regionIndex, unsigned resultIndex,
-    NamedAttribute attribute) {
+LogicalResult
+NetDialect::verifyRegionResultAttribute(Operation *op, unsigned regionIndex,
+                                        unsigned resultIndex,
+                                        NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == nameAttrName || name == gradientAttrName)
     return verifyName(op, attribute);

@@ -66,9 +66,10 @@ static LogicalResult verifyTokens(Operation *op, StringRef what, Value value,
 // Embedding
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   SmallVector<int64_t> shape(tensorType(adaptor.getIds()).getShape());
   shape.push_back(channels(adaptor.getTable()));
   types.push_back(tensorType(adaptor.getTable()).clone(shape));
@@ -95,9 +96,10 @@ LogicalResult EmbeddingAdjointOp::verify() {
 // RMSNorm
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-RMSNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult RMSNormOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   types.push_back(adaptor.getInput().getType());
   return success();
 }
@@ -135,12 +137,11 @@ LogicalResult RMSNormAdjointOp::verify() {
 // Linear
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  types.push_back(
-      withChannels(adaptor.getInput(),
-                   tensorType(adaptor.getWeight()).getDimSize(0)));
+LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  types.push_back(withChannels(adaptor.getInput(),
+                               tensorType(adaptor.getWeight()).getDimSize(0)));
   return success();
 }
 
@@ -154,9 +155,10 @@ LogicalResult LinearOp::verify() {
                                "'weight'", getWeight());
 }
 
-LogicalResult LinearInputAdjointOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult
+LinearInputAdjointOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
   types.push_back(
       withChannels(adaptor.getGradient(), channels(adaptor.getWeight())));
   return success();
@@ -172,13 +174,13 @@ LogicalResult LinearInputAdjointOp::verify() {
                                "'weight'", getWeight());
 }
 
-LogicalResult LinearWeightAdjointOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  types.push_back(
-      tensorType(adaptor.getInput())
-          .clone({channels(adaptor.getGradient()),
-                  channels(adaptor.getInput())}));
+LogicalResult
+LinearWeightAdjointOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  types.push_back(tensorType(adaptor.getInput())
+                      .clone({channels(adaptor.getGradient()),
+                              channels(adaptor.getInput())}));
   return success();
 }
 
@@ -194,9 +196,9 @@ LogicalResult LinearWeightAdjointOp::verify() {
 // Rotary
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-RotaryOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult RotaryOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   types.push_back(adaptor.getInput().getType());
   return success();
 }
@@ -223,9 +225,10 @@ static RankedTensorType statisticsType(Value query, int64_t heads) {
                                getArithmeticType(type.getElementType()));
 }
 
-LogicalResult
-AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> location,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   int64_t heads = adaptor.getHeads();
   if (heads <= 0) // C1
     return emitOptionalError(location, "expected 'heads' to be positive, got ",
@@ -239,8 +242,8 @@ AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
 template <typename Op> static LogicalResult verifyHeads(Op op) {
   int64_t heads = op.getHeads(), kvHeads = op.getKvHeads();
   int64_t width = channels(op.getQuery());
-  if (failed(verifyDivides(op, "'heads'", heads, "channels of 'query'",
-                           width)) ||
+  if (failed(
+          verifyDivides(op, "'heads'", heads, "channels of 'query'", width)) ||
       failed(verifyDivides(op, "'kv_heads'", kvHeads, "heads", heads))) // C1
     return failure();
   Type expected = withChannels(op.getQuery(), width / heads * kvHeads);
@@ -254,9 +257,10 @@ template <typename Op> static LogicalResult verifyHeads(Op op) {
 
 LogicalResult AttentionOp::verify() { return verifyHeads(*this); }
 
-LogicalResult AttentionAdjointOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult
+AttentionAdjointOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                     Adaptor adaptor,
+                                     SmallVectorImpl<Type> &types) {
   types.push_back(adaptor.getQuery().getType());
   types.push_back(adaptor.getKey().getType());
   types.push_back(adaptor.getValue().getType());
@@ -285,9 +289,9 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
   auto logits = tensorType(adaptor.getLogits());
-  types.assign(2, RankedTensorType::get(
-                      logits.getShape().take_front(2),
-                      getArithmeticType(logits.getElementType())));
+  types.assign(
+      2, RankedTensorType::get(logits.getShape().take_front(2),
+                               getArithmeticType(logits.getElementType())));
   return success();
 }
 
@@ -296,9 +300,10 @@ LogicalResult CrossEntropyOp::verify() {
                       "'logits'", getLogits());
 }
 
-LogicalResult CrossEntropyAdjointOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult
+CrossEntropyAdjointOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
   types.push_back(adaptor.getLogits().getType());
   return success();
 }
@@ -359,9 +364,10 @@ LogicalResult AddVectorOp::verify() {
                        << " channels of 'input', got " << channels(getVector());
 }
 
-LogicalResult
-SumTokensOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult SumTokensOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   auto input = tensorType(adaptor.getInput());
   types.push_back(
       RankedTensorType::get({channels(adaptor.getInput())},
@@ -412,7 +418,8 @@ LogicalResult AdamWOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 LogicalResult AdamWOp::verify() {
   Type type = getParameters().getType();
   if (failed(verifyAllOfType(*this, "operand before 'scalars'", // C1
-                             (*this)->getOperands().drop_back().getTypes(), type)))
+                             (*this)->getOperands().drop_back().getTypes(),
+                             type)))
     return failure();
   if (channels(getScalars()) != 4) // C2
     return emitOpError() << "expected 4 'scalars', got "

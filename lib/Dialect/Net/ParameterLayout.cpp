@@ -45,8 +45,8 @@ FailureOr<ParameterLayout> ParameterLayout::get(FunctionOpInterface function) {
   auto place = [&](MutableArrayRef<ParameterSlot> slots) {
     for (ParameterSlot &slot : slots) {
       slot.offset = layout.elements;
-      layout.elements =
-          llvm::alignTo(layout.elements + slot.type.getNumElements(), alignment);
+      layout.elements = llvm::alignTo(
+          layout.elements + slot.type.getNumElements(), alignment);
       layout.slots.push_back(slot);
     }
   };

@@ -1,4 +1,5 @@
-//===- DepthLoops.cpp - What every depth operation computes, in plain loops ===//
+//===- DepthLoops.cpp - What every depth operation computes, in plain loops
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -107,9 +108,8 @@ static void buildLogits(TokenLoops &loops, const BufferList &queries,
 /// The largest logit of one query, token and head.
 static Scalar largestLogit(LoopBuilder &k, Buffer logits, Index q,
                            ArrayRef<Index> token, Index head) {
-  return k.maximum(logits.dim(4), [&](Index i) {
-    return logits.load(at(q, token, head, i));
-  });
+  return k.maximum(logits.dim(4),
+                   [&](Index i) { return logits.load(at(q, token, head, i)); });
 }
 
 /// Stores Σ_i weight(i) s_i for the channels of one head.
@@ -266,9 +266,8 @@ static void fixedRead(FixedReadOp op, LoopBuilder &k, Buffers in, Buffers out) {
     case FixedRule::Embedding:
       return out[0].store(position, in.front().load(position));
     case FixedRule::Uniform:
-      Scalar total = k.sum(sources.size(), [&](Index i) {
-        return sources[i].load(position);
-      });
+      Scalar total = k.sum(sources.size(),
+                           [&](Index i) { return sources[i].load(position); });
       return out[0].store(position, total / k.constant(sources.size()));
     }
   });
@@ -333,11 +332,11 @@ static void partialAdjoint(PartialAdjointOp op, LoopBuilder &k, Buffers in,
     k.loop(C, [&](Index i) {
       Scalar logit = logits.load(at(q, token, head, i));
       Scalar alpha = k.exp(logit - lse.load(at(q, token, head)));
-      Scalar delta =
-          alpha * (loops.dot(gradients[q], closed[i], token, head) - dot +
-                   lseGradient.load(at(q, token, head)));
-      SourceAdjoint adjoint{loops,        closed[i],          queries[q],
-                            gradients[q], closedGradients[i], queryGradients[q]};
+      Scalar delta = alpha * (loops.dot(gradients[q], closed[i], token, head) -
+                              dot + lseGradient.load(at(q, token, head)));
+      SourceAdjoint adjoint{
+          loops,        closed[i],          queries[q],
+          gradients[q], closedGradients[i], queryGradients[q]};
       adjoint.add(token, head, alpha, delta, logit,
                   rstd.load({token[0], token[1], i}));
     });

@@ -75,8 +75,7 @@ Scalar LoopBuilder::toScalar(Index index) {
   return {*this, create<arith::SIToFPOp>(*this, arithmetic, integer)};
 }
 Index LoopBuilder::toIndex(Value id) {
-  return {*this,
-          create<arith::IndexCastOp>(*this, builder.getIndexType(), id)};
+  return {*this, create<arith::IndexCastOp>(*this, builder.getIndexType(), id)};
 }
 
 Scalar LoopBuilder::exp(Scalar x) {
@@ -150,8 +149,7 @@ Scalar Buffer::load(ArrayRef<Index> position) const {
 }
 
 void Buffer::store(ArrayRef<Index> position, Scalar value) const {
-  Value element =
-      convertFloat(*loops, value.get(), getType().getElementType());
+  Value element = convertFloat(*loops, value.get(), getType().getElementType());
   memref::StoreOp::create(loops->getBuilder(), loops->getLoc(), element, memref,
                           toValues(position));
 }
@@ -188,8 +186,8 @@ BufferList::BufferList(LoopBuilder &loops, ArrayRef<Buffer> buffers)
     : loops(&loops), first(buffers.front()), count(buffers.size()) {
   OpBuilder &builder = loops.getBuilder();
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value size = LLVM::ConstantOp::create(
-      builder, loops.getLoc(), builder.getI64IntegerAttr(count));
+  Value size = LLVM::ConstantOp::create(builder, loops.getLoc(),
+                                        builder.getI64IntegerAttr(count));
   table = create<LLVM::AllocaOp>(loops, pointer, pointer, size);
   Type descriptorType = getDescriptorType(loops, first.getType());
   for (auto [index, buffer] : llvm::enumerate(buffers)) {
@@ -246,13 +244,12 @@ void LoopBuilder::loops(ArrayRef<int64_t> counts,
 
 Scalar LoopBuilder::reduce(Index count, Scalar start,
                            function_ref<Scalar(Scalar, Index)> step) {
-  auto loop =
-      scf::ForOp::create(builder, loc, index(0).get(), count.get(),
-                         index(1).get(), ValueRange(start.get()));
+  auto loop = scf::ForOp::create(builder, loc, index(0).get(), count.get(),
+                                 index(1).get(), ValueRange(start.get()));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Scalar next = step({*this, loop.getRegionIterArg(0)},
-                     {*this, loop.getInductionVar()});
+  Scalar next =
+      step({*this, loop.getRegionIterArg(0)}, {*this, loop.getInductionVar()});
   scf::YieldOp::create(builder, loc, next.get());
   return {*this, loop.getResult(0)};
 }
@@ -262,9 +259,8 @@ Scalar LoopBuilder::sum(int64_t count, function_ref<Scalar(Index)> term) {
 }
 
 Scalar LoopBuilder::sum(Index count, function_ref<Scalar(Index)> term) {
-  return reduce(count, constant(0.0), [&](Scalar total, Index index) {
-    return total + term(index);
-  });
+  return reduce(count, constant(0.0),
+                [&](Scalar total, Index index) { return total + term(index); });
 }
 
 Scalar LoopBuilder::maximum(int64_t count, function_ref<Scalar(Index)> term) {

@@ -1,4 +1,5 @@
-//===- LowerToReference.cpp - Entries as calls of kernels made of plain loops ===//
+//===- LowerToReference.cpp - Entries as calls of kernels made of plain loops
+//===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -30,7 +31,8 @@ using namespace isobath::reference;
 
 namespace {
 
-struct LowerToReference : isobath::impl::LowerToReferenceBase<LowerToReference> {
+struct LowerToReference
+    : isobath::impl::LowerToReferenceBase<LowerToReference> {
   void runOnOperation() override;
 };
 
@@ -67,8 +69,8 @@ static FloatType findArithmeticType(MLIRContext *context,
                                     TypeRange bufferTypes) {
   FloatType widest = Float32Type::get(context);
   for (Type type : bufferTypes) {
-    FloatType arithmetic = net::getArithmeticType(
-        cast<MemRefType>(type).getElementType());
+    FloatType arithmetic =
+        net::getArithmeticType(cast<MemRefType>(type).getElementType());
     if (arithmetic.getWidth() > widest.getWidth())
       widest = arithmetic;
   }
@@ -107,9 +109,8 @@ func::FuncOp KernelTable::build(Operation *op, TypeRange bufferTypes) {
                       std::to_string(kernels.size()))
                          .str();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto kernel =
-      func::FuncOp::create(builder, op->getLoc(), name,
-                           FunctionType::get(context, bufferTypes, {}));
+  auto kernel = func::FuncOp::create(
+      builder, op->getLoc(), name, FunctionType::get(context, bufferTypes, {}));
   kernel.setPrivate();
   Block *block = kernel.addEntryBlock();
   // No two buffers of an entry overlap, so a result aliases nothing.

@@ -210,9 +210,8 @@ static void attention(AttentionOp op, LoopBuilder &k, Buffers in, Buffers out) {
         k.sum(t + 1, [&](Index s) { return k.exp(score(s) - largest); });
     Scalar logSumExp = largest + k.log(total);
     lse.store({b, j, t}, logSumExp);
-    k.loop(head.size, [&](Index c) {
-      output.store({b, t, qc + c}, k.constant(0.0));
-    });
+    k.loop(head.size,
+           [&](Index c) { output.store({b, t, qc + c}, k.constant(0.0)); });
     k.loop(t + 1, [&](Index s) {
       Scalar probability = k.exp(score(s) - logSumExp);
       k.loop(head.size, [&](Index c) {
@@ -263,9 +262,8 @@ static void crossEntropy(CrossEntropyOp, LoopBuilder &k, Buffers in,
     Index b = at[0], t = at[1];
     Scalar largest =
         k.maximum(V, [&](Index v) { return logits.load({b, t, v}); });
-    Scalar total = k.sum(V, [&](Index v) {
-      return k.exp(logits.load({b, t, v}) - largest);
-    });
+    Scalar total = k.sum(
+        V, [&](Index v) { return k.exp(logits.load({b, t, v}) - largest); });
     Scalar logSumExp = largest + k.log(total);
     lse.store(at, logSumExp);
     losses.store(at, k.constant(0.0));
@@ -290,9 +288,8 @@ static void crossEntropyAdjoint(CrossEntropyAdjointOp, LoopBuilder &k,
       Scalar probability = k.exp(logits.load({b, t, v}) - logSumExp);
       logitsGradient.store({b, t, v}, g * probability);
     });
-    k.onlyIf(counts, [&] {
-      logitsGradient.add({b, t, k.toIndex(target)}, -g);
-    });
+    k.onlyIf(counts,
+             [&] { logitsGradient.add({b, t, k.toIndex(target)}, -g); });
   });
 }
 
@@ -327,9 +324,8 @@ static void addVector(AddVectorOp, LoopBuilder &k, Buffers in, Buffers out) {
 
 static void sumTokens(SumTokensOp, LoopBuilder &k, Buffers in, Buffers out) {
   k.fill(out[0], k.constant(0.0));
-  k.loops(in[0].shape(), [&](ArrayRef<Index> at) {
-    out[0].add({at[2]}, in[0].load(at));
-  });
+  k.loops(in[0].shape(),
+          [&](ArrayRef<Index> at) { out[0].add({at[2]}, in[0].load(at)); });
 }
 
 static void broadcast(BroadcastOp, LoopBuilder &k, Buffers in, Buffers out) {
@@ -382,8 +378,8 @@ static void adamw(AdamWOp op, LoopBuilder &k, Buffers in, Buffers out) {
     Scalar m = k.constant(beta1) * first.load({i}) + k.constant(1 - beta1) * g;
     Scalar v =
         k.constant(beta2) * second.load({i}) + k.constant(1 - beta2) * g * g;
-    Scalar lambda = k.select(k.isLess(i, op.getDecayElements()), decay,
-                             k.constant(0.0));
+    Scalar lambda =
+        k.select(k.isLess(i, op.getDecayElements()), decay, k.constant(0.0));
     Scalar direction =
         (m / firstCorrection) / (k.sqrt(v / secondCorrection) + epsilon);
     out[0].store({i}, theta - learningRate * (direction + lambda * theta));

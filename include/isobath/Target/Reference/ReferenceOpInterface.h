@@ -25,8 +25,8 @@ void registerDepthLoops(mlir::DialectRegistry &registry);
 template <typename OpTy,
           void (*build)(OpTy, LoopBuilder &, llvm::ArrayRef<Buffer>,
                         llvm::ArrayRef<Buffer>)>
-struct LoopModel : ReferenceOpInterface::ExternalModel<LoopModel<OpTy, build>,
-                                                       OpTy> {
+struct LoopModel
+    : ReferenceOpInterface::ExternalModel<LoopModel<OpTy, build>, OpTy> {
   void buildLoops(mlir::Operation *op, LoopBuilder &loops,
                   llvm::ArrayRef<Buffer> operands,
                   llvm::ArrayRef<Buffer> results) const {
