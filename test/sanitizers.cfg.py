@@ -12,9 +12,11 @@
 #===----------------------------------------------------------------------===//
 
 # Debian's libMLIR and libLLVM are not instrumented. A container that they and
-# we both change would be reported as overflowing, and they keep what they once
-# allocated until the process ends.
+# we both change would be reported as overflowing, memory that one side poisons
+# as misused by the other, and they keep what they once allocated until the
+# process ends.
 config.environment["ASAN_OPTIONS"] = ":".join([
+    "allow_user_poisoning=0",
     "detect_container_overflow=0",
     "detect_stack_use_after_return=1",
     "strict_string_checks=1",

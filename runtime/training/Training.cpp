@@ -184,6 +184,11 @@ void TrainingRun::evaluate() {
 }
 
 void TrainingRun::save() {
+  // A finite gradient can still make a weight infinite; a checkpoint of that
+  // would take the place of a good one.
+  if (const auto bad = firstNonFinite(manifest, buffers, "parameters"))
+    fail("step ", state.step, ": given a tensor with values that are not ",
+         "finite, expected weights to save: ", *bad);
   metrics->sync(); // the checkpoint counts its lines
   state.metricsLines = metrics->lines();
   writeCheckpoint(folder.path(), state, manifest, buffers);

@@ -121,7 +121,8 @@ def check_termination(folder):
     """SIGTERM and SIGINT: the step is finished and saved, the status is 0, and
     the run can be continued to the same bytes."""
     bench = Bench(folder, {"batch": 32, "steps": 200, "warmup": 60,
-                           "checkpoint_every": 1000, "eval_every": 50, "keep": 1})
+                           "checkpoint_every": 1000, "eval_every": 50,
+                           "keep": 1})
     whole, _ = bench.train("whole")
     run = bench.folder / "stopped"
     for number in [signal.SIGTERM, signal.SIGINT]:
