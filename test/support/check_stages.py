@@ -1,0 +1,151 @@
+#===- check_stages.py - Models at the compiler's stages -------------------===//
+#
+# Part of the Isobath project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===----------------------------------------------------------------------===//
+#
+# A model as a module is the model: every command takes it, and gives the same
+# bits as for the description it came from. And what is said of compiled code:
+# which kernels compute in f64, how many there are, and what is planned.
+#
+#===----------------------------------------------------------------------===//
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from commands import CommandError, run_json
+from small_models import random_ids, write_data, write_description
+from tensor_files import write_shard
+from training_runs import Failure, expect, expect_same
+
+ROUTED = ("{kind: block, block: 2, key_gain: true, query_init: normal, "
+          "routes: {qk: learned, v: learned}}")
+
+
+def compile_to(stage, model, output, *options):
+    command = ["isobath", "compile", model, f"--emit={stage}", "-o", output,
+               *options]
+    done = subprocess.run(list(map(str, command)), capture_output=True,
+                          text=True, check=False)
+    expect(done.returncode == 0, command, done.stderr)
+    return done.stdout
+
+
+#===----------------------------------------------------------------------===#
+# Checks
+#===----------------------------------------------------------------------===#
+
+def check_module(folder):
+    """The emitted model gives each command's results, bit for bit."""
+    description = write_description(
+        folder / "model.yaml", {"batch": 2, "steps": 3, "warmup": 1},
+        residual=ROUTED, controls="{extra_vector: true}", qk_norm="true")
+    module = folder / "module.mlir"
+    # As text on standard output, the same as in a file.
+    text = compile_to("model", description, "-")
+    compile_to("model", description, module)
+    expect(module.read_text() == text, "-o - differs from a file")
+    # Emitted once more, it is itself.
+    expect(compile_to("model", module, "-") == text, "a second emission")
+
+    data = write_data(folder / "data")
+    shard = folder / "shard.bin"
+    write_shard(shard, random_ids(40, 0))
+    results = {}
+    for model in [description, module]:
+        weights = folder / f"{model.name}.weights"
+        gradients = folder / f"{model.name}.gradients"
+        common = [model, "--weights", weights, "--data", shard]
+        run = folder / f"{model.name}.run"
+        found = results[model] = {
+            "check": run_json(["isobath", "check", model]),
+            "init": run_json(["isobath", "init", model, "-o", weights]),
+            "weights": weights.read_bytes(),
+            # Neither the batch nor the type is the one in the text.
+            "grad": run_json(["isobath", "grad", *common, "--batch", "5", "-o",
+                              gradients]),
+            "gradients": gradients.read_bytes(),
+            "grad f64": run_json(["isobath", "grad", *common, "--batch", "1",
+                                  "-o", gradients, "--precision", "f64"]),
+            "gradients f64": gradients.read_bytes(),
+            "eval": run_json(["isobath", "eval", *common]),
+            "routes": run_json(["isobath", "routes", *common]),
+            "train": run_json(["isobath", "train", model, "--data", data, "-o",
+                               run]),
+        }
+        del found["train"]["tokens_per_second"]
+        found["check"].pop("name")
+        (run / f"model{model.suffix}").unlink()
+    for key, value in results[description].items():
+        expect(results[module][key] == value, "the module's", key, "is",
+               results[module][key], "expected", value)
+    expect_same(folder / "model.yaml.run", folder / "module.mlir.run")
+
+
+def kernels(code):
+    """The functions of LLVM IR that compute, by name."""
+    return dict(re.findall(r"^define void @(reference\.[^(]*)\((.*?)^}", code,
+                           re.MULTILINE | re.DOTALL))
+
+
+def check_code(folder):
+    """An f32 model's kernels do not compute in f64, with the two exceptions
+    that are documented: the squared norm and the angles of rotary."""
+    model = write_description(folder / "model.yaml", {"accumulate": 2},
+                              residual=ROUTED, qk_norm="true")
+    compile_to("llvm", model, folder / "model.ll")
+    found = kernels((folder / "model.ll").read_text())
+    expect(len(found) > 20, "only", len(found), "kernels")
+    wide = {re.sub(r"\.\d+$", "", name) for name, body in found.items()
+            if re.search(r"\bdouble\b", body)}
+    expect(wide == {"reference.net.squared_norm", "reference.net.rotary"},
+           "kernels in f64:", *sorted(wide))
+
+
+def check_depth(folder):
+    """What depth costs: no more kernels in a plain transformer, and planned
+    bytes that grow by the same amount with every block."""
+    data = write_data(folder / "data", train=(20,), valid=())
+    count, planned = {}, {}
+    for layers in [2, 4, 6]:
+        plain = write_description(folder / "plain.yaml", layers=layers,
+                                  residual="{kind: standard}")
+        compile_to("llvm", plain, folder / "plain.ll")
+        count[layers] = len(kernels((folder / "plain.ll").read_text()))
+        routed = write_description(
+            folder / "routed.yaml", {"steps": 1, "warmup": 0, "batch": 1},
+            layers=layers, residual=ROUTED, hidden=16)
+        planned[layers] = run_json(
+            ["isobath", "train", routed, "--data", data, "-o",
+             folder / f"run-{layers}"])["planned_bytes"]
+    expect(count[2] == count[4] == count[6], "kernels by layers:", count)
+    first, second = planned[4] - planned[2], planned[6] - planned[4]
+    # Saved weights, logits and rstd are a number per token and source, beside
+    # vectors of 8 and 16: they make up the rest.
+    expect(first <= second <= 1.1 * first, "planned bytes by layers:", planned)
+
+
+CHECKS = {check.__name__.removeprefix("check_"): check
+          for check in [check_module, check_code, check_depth]}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("check", choices=CHECKS)
+    parser.add_argument("-o", "--output", type=Path, required=True,
+                        help="a folder")
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True)
+    try:
+        CHECKS[arguments.check](arguments.output)
+    except (CommandError, Failure) as problem:
+        sys.exit(f"error: {problem}")
+
+
+if __name__ == "__main__":
+    main()
