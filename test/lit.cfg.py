@@ -29,6 +29,9 @@ config.test_exec_root = os.path.join(config.build_root, "test")
 config.environment["PATH"] = os.pathsep.join(
     [config.tools_dir, config.llvm_tools_dir, config.environment["PATH"]])
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# Compiled models are shared between tests, and with nothing outside them.
+config.environment["ISOBATH_CACHE_DIR"] = os.path.join(
+    config.build_root, "test", "cache")
 
 source_root = pathlib.Path(config.source_root)
 novels = source_root / "data" / "novels-text"

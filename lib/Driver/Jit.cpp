@@ -14,17 +14,9 @@
 using namespace isobath;
 using llvm::Expected;
 
-Expected<JitUnit> isobath::compileInProcess(mlir::ModuleOp module) {
-  auto target = describeTarget(nativeCpu);
-  if (!target)
-    return target.takeError();
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto code = translateToLLVM(module, *context, *target);
-  if (!code)
-    return code.takeError();
-  auto jit = llvm::orc::LLJITBuilder()
-                 .setJITTargetMachineBuilder(std::move(target->machine))
-                 .create();
+Expected<JitUnit>
+isobath::loadObject(std::unique_ptr<llvm::MemoryBuffer> object) {
+  auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
   // exp, memcpy and their like come from this process.
@@ -33,8 +25,7 @@ Expected<JitUnit> isobath::compileInProcess(mlir::ModuleOp module) {
   if (!symbols)
     return symbols.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*symbols));
-  if (llvm::Error error = (*jit)->addIRModule(
-          llvm::orc::ThreadSafeModule(std::move(*code), std::move(context))))
+  if (llvm::Error error = (*jit)->addObjectFile(std::move(object)))
     return error;
   auto unit = (*jit)->lookup(ISOBATH_UNIT_SYMBOL);
   if (!unit)
@@ -43,4 +34,14 @@ Expected<JitUnit> isobath::compileInProcess(mlir::ModuleOp module) {
   result.unit = unit->toPtr<const IsobathUnit *>();
   result.owner = std::shared_ptr<llvm::orc::LLJIT>(std::move(*jit));
   return result;
+}
+
+Expected<JitUnit> isobath::compileInProcess(mlir::ModuleOp module) {
+  auto target = describeTarget(nativeCpu);
+  if (!target)
+    return target.takeError();
+  auto object = compileToObject(module, *target);
+  if (!object)
+    return object.takeError();
+  return loadObject(llvm::MemoryBuffer::getMemBufferCopy(*object));
 }

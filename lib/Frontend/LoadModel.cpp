@@ -39,7 +39,7 @@ static llvm::Error makeError(const Twine &message) {
 /// `FILE:LINE:COLUMN` of a location, or `path` where it has none.
 static std::string positionOf(Location location, StringRef path) {
   auto place = location->findInstanceOf<FileLineColLoc>();
-  if (!place)
+  if (!place || place.getLine() == 0)
     return path.str();
   return (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ":" +
           Twine(place.getColumn()))
@@ -147,8 +147,9 @@ static llvm::Expected<LoadedModel> loadDescription(MLIRContext &context,
   loaded.train = description->train;
   loaded.sourceFormat = "yaml";
   loaded.sourceText = toCanonicalYaml(*description);
-  loaded.module =
-      buildModel(context, *description, {options.batch, options.elementType});
+  loaded.module = buildModel(
+      context, *description,
+      {options.batch, options.elementType.value_or(ElementType::f32)});
   return loaded;
 }
 
@@ -180,7 +181,9 @@ static LogicalResult specialize(ModuleOp module, const TrainSection &train,
                                 const LoadOptions &options) {
   SpecializeOptions types;
   types.batch = options.batch ? options.batch : train.batch;
-  types.elementType = options.elementType == ElementType::f64 ? "f64" : "f32";
+  if (options.elementType)
+    types.elementType =
+        *options.elementType == ElementType::f64 ? "f64" : "f32";
   PassManager manager(module.getContext());
   manager.addPass(createSpecialize(types));
   return manager.run(module);
@@ -238,6 +241,8 @@ llvm::Expected<LoadedModel> isobath::loadModel(MLIRContext &context,
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFile(path);
   if (std::error_code code = file.getError())
-    return makeError(path + ": cannot be read: " + code.message());
+    return makeError(path + ": cannot be read: " +
+                     StringRef(code.message()).take_front(1).lower() +
+                     StringRef(code.message()).drop_front(1));
   return loadModelText(context, (*file)->getBuffer(), path, options);
 }

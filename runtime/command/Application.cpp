@@ -14,6 +14,7 @@
 #include "Verbs.h"
 
 #include "isobath/runtime/error.h"
+#include "isobath/runtime/option_checks.h"
 #include "isobath/runtime/signals.h"
 
 #include <nlohmann/json.hpp>
@@ -25,18 +26,17 @@
 
 namespace isobath::runtime {
 
+/// One line of printable characters that a terminal can show, whatever the
+/// message quotes.
 static void printError(std::string message) {
+  constexpr std::size_t longest = 1500;
   std::replace(message.begin(), message.end(), '\n', ' ');
-  std::cerr << "error: " << message << std::endl;
+  std::cerr << "error: " << printable(message, longest) << std::endl;
 }
 
 /// The parser's messages begin with a capital letter where ours do not.
 static std::string usageMessage(const CLI::ParseError &failure) {
-  std::string message = failure.what();
-  if (!message.empty())
-    message[0] =
-        static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
-  return message + "; --help lists what is expected";
+  return lowerFirst(failure.what()) + "; --help lists what is expected";
 }
 
 /// The parser only says that a verb is missing when one is misspelt.
@@ -105,6 +105,7 @@ void addSeedOption(CLI::App &command, std::optional<std::uint64_t> &seed) {
       .add_option("--seed", seed,
                   "Seed of initial values and sample order, instead of "
                   "train.seed of the model")
+      ->check(wholeNumber(0))
       ->type_name("N");
 }
 

@@ -14,6 +14,7 @@
 
 #include "isobath/runtime/evaluate.h"
 #include "isobath/runtime/gradients.h"
+#include "isobath/runtime/option_checks.h"
 #include "isobath/runtime/routes.h"
 #include "isobath/runtime/run_data.h"
 #include "isobath/runtime/tensors.h"
@@ -105,7 +106,7 @@ void addGradCommand(CLI::App &application, ProgramSource &source) {
       ->type_name("SHARD");
   command->add_option("--batch", options->batch, "Sequences in the batch")
       ->required()
-      ->check(CLI::PositiveNumber)
+      ->check(wholeNumber(1, INT32_MAX))
       ->type_name("B");
   command
       ->add_option("-o,--output", options->output,

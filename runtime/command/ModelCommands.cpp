@@ -13,6 +13,7 @@
 #include "Verbs.h"
 
 #include "isobath/runtime/error.h"
+#include "isobath/runtime/option_checks.h"
 #include "isobath/runtime/progress.h"
 #include "isobath/runtime/tensors.h"
 
@@ -62,6 +63,7 @@ void addInitCommand(CLI::App &application, ProgramSource &source) {
       ->add_option("-o,--output", options->output,
                    "Where the weights go, a safetensors file")
       ->required()
+      ->check(fileName())
       ->type_name("FILE");
   addJsonFlag(*command, options->json);
   command->callback([options, &source] { runInit(*options, source); });
@@ -125,7 +127,7 @@ void addInfoCommand(CLI::App &application, ProgramSource &source) {
   source.addOptions(*command);
   addJsonFlag(*command, *json);
   command->callback([json, &source] {
-    const std::shared_ptr<Unit> unit = source.load({});
+    const std::shared_ptr<Unit> unit = source.load({.everyEntry = true});
     if (*json)
       printJson(describeUnit(*unit));
     else

@@ -13,6 +13,7 @@
 #include "Verbs.h"
 
 #include "isobath/runtime/error.h"
+#include "isobath/runtime/option_checks.h"
 #include "isobath/runtime/training.h"
 
 #include <nlohmann/json.hpp>
@@ -101,7 +102,7 @@ void addTrainCommand(CLI::App &application, ProgramSource &source) {
       ->add_option("--steps", options->steps,
                    "Stop after step N; the learning rate's schedule keeps the "
                    "length train.steps")
-      ->check(CLI::PositiveNumber)
+      ->check(wholeNumber(1))
       ->type_name("N");
   addSeedOption(*command, options->request.seed);
   command->add_flag("--resume", options->resume,

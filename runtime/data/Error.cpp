@@ -17,12 +17,12 @@
 
 namespace isobath::runtime {
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t kept = 98;
+std::string printable(std::string_view text, std::size_t longest) {
+  const std::size_t kept = longest / 2 - 2;
   constexpr char digits[] = "0123456789abcdef";
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text.size() > 200 && i == kept) {
+    if (text.size() > longest && i == kept) {
       result += "...";
       i = text.size() - kept;
     }
@@ -38,15 +38,17 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string lowerFirst(std::string text) {
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
+    text[0] =
+        static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
 void failSystemCall(const std::filesystem::path &path, std::string_view action,
                     int errorNumber) {
-  std::string reason = std::strerror(errorNumber);
-  // Messages are lower case, except where the second letter says that the
-  // first word is an abbreviation.
-  if (reason.size() > 1 && std::islower(static_cast<unsigned char>(reason[1])))
-    reason[0] =
-        static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
-  fail(printable(path), ": cannot ", action, ": ", reason);
+  fail(printable(path), ": cannot ", action, ": ",
+       lowerFirst(std::strerror(errorNumber)));
 }
 
 } // namespace isobath::runtime

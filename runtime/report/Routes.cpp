@@ -39,13 +39,15 @@ struct Group {
   std::uint64_t sources() const { return shape->shape[4]; }
   const std::string &name() const { return shape->groups[index]; }
 
-  /// The distribution of one position, 0 … B·T − 1, and depth head.
+  /// The distribution of one position, 0 … B·T − 1, and depth head. A fixed
+  /// route has one for all heads.
   template <typename Real>
   std::span<const Real> distribution(const Buffers &buffers,
                                      std::uint64_t position,
                                      std::uint64_t head) const {
     const std::uint64_t positions = shape->shape[1] * shape->shape[2];
-    const std::uint64_t row = (index * positions + position) * heads() + head;
+    const std::uint64_t row =
+        (index * positions + position) * heads() + (heads() > 1 ? head : 0);
     return buffers.get<Real>(buffer).subspan(row * sources(), sources());
   }
 };
@@ -54,6 +56,10 @@ struct Group {
 struct Pair {
   std::uint64_t layer;
   Group matching, content;
+
+  std::uint64_t heads() const {
+    return std::max(matching.heads(), content.heads());
+  }
 };
 
 } // namespace
@@ -82,10 +88,13 @@ static std::optional<std::uint64_t> attentionLayer(std::string_view site) {
   return layer;
 }
 
-/// Whether two distributions of one site can be compared element by element.
+/// Whether two distributions of one site can be compared element by element,
+/// one for all heads with that of each head.
 static bool comparable(const Group &first, const Group &second) {
-  return std::equal(first.shape->shape.begin() + 1, first.shape->shape.end(),
-                    second.shape->shape.begin() + 1, second.shape->shape.end());
+  const auto &a = first.shape->shape, &b = second.shape->shape;
+  return a[1] == b[1] && a[2] == b[2] && first.sources() == second.sources() &&
+         (first.heads() == second.heads() || first.heads() == 1 ||
+          second.heads() == 1);
 }
 
 static std::vector<Pair> pairsOf(const std::vector<Group> &groups) {
@@ -104,7 +113,8 @@ static std::vector<Pair> pairsOf(const std::vector<Group> &groups) {
         fail("manifest: entry routes: buffers of the site ",
              matching.shape->name, ": given ", describe(matching.shape->shape),
              " and ", describe(content.shape->shape),
-             ", expected the same sizes behind the first");
+             ", expected the same sizes behind the first, or one depth head "
+             "beside several");
       pairs.push_back({*layer, matching, content});
     }
   }
@@ -147,7 +157,7 @@ static void addPosition(const Buffers &buffers, std::uint64_t position,
       addDistribution(groups[i].distribution<Real>(buffers, position, head),
                       report.sites[i]);
   for (std::size_t i = 0; i < pairs.size(); ++i)
-    for (std::uint64_t head = 0; head < pairs[i].matching.heads(); ++head)
+    for (std::uint64_t head = 0; head < pairs[i].heads(); ++head)
       report.divergences[i].value += divergence(
           pairs[i].matching.distribution<Real>(buffers, position, head),
           pairs[i].content.distribution<Real>(buffers, position, head));
@@ -165,7 +175,7 @@ static void divide(const std::vector<Group> &groups,
   }
   for (std::size_t i = 0; i < pairs.size(); ++i)
     report.divergences[i].value /=
-        tokens * static_cast<double>(pairs[i].matching.heads());
+        tokens * static_cast<double>(pairs[i].heads());
 }
 
 RoutesReporter::RoutesReporter(const Unit &unit, Buffers &buffers)

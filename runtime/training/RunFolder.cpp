@@ -17,6 +17,7 @@
 #include "isobath/runtime/files.h"
 #include "isobath/runtime/json_value.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <string_view>
@@ -42,14 +43,28 @@ static std::string_view takeLine(std::string_view &text) {
   return line;
 }
 
+/// The part of `line` around `place`, fit for a message.
+static std::string excerpt(std::string_view line, std::size_t place) {
+  constexpr std::size_t before = 60, after = 100;
+  const std::size_t begin = place > before ? place - before : 0;
+  const std::string_view part = line.substr(begin, before + after);
+  return concat(begin ? "..." : "", printable(part),
+                begin + part.size() < line.size() ? "..." : "");
+}
+
 static void checkSameModel(const fs::path &path, std::string_view saved,
                            std::string_view current) {
   for (int number = 1; !saved.empty() || !current.empty(); ++number) {
     const std::string_view before = takeLine(saved);
     const std::string_view now = takeLine(current);
-    if (before != now)
-      fail(printable(path), ": line ", number, ": given '", printable(now),
-           "', expected '", printable(before), "'", asBegun);
+    if (before == now)
+      continue;
+    const auto place = static_cast<std::size_t>(
+        std::mismatch(before.begin(), before.end(), now.begin(), now.end())
+            .first -
+        before.begin());
+    fail(printable(path), ": line ", number, ": given '", excerpt(now, place),
+         "', expected '", excerpt(before, place), "'", asBegun);
   }
 }
 

@@ -87,8 +87,8 @@ double Trainer::computeNorm(std::uint64_t step) {
   if (std::isfinite(length))
     return length;
   const auto bad = firstNonFinite(unit.manifest(), buffers, "total");
-  fail("step ", step, ": given a gradient whose norm is ", length,
-       ", expected a finite one; ",
+  fail("step ", step, ": given a gradient whose norm is ",
+       std::isnan(length) ? "nan" : "infinite", ", expected a finite one; ",
        bad ? "the first tensor with bad values is " + *bad
            : "every value is finite, the sum of their squares is not");
 }

@@ -119,10 +119,14 @@ void TrainingRun::allocate() {
 }
 
 void TrainingRun::begin() {
-  if (options.weights)
+  if (options.weights) {
     readTensors(*options.weights, manifest, buffers, weightTensors);
-  else
+    if (const auto bad = firstNonFinite(manifest, buffers, "parameters"))
+      fail(printable(*options.weights), ": given values of ", *bad,
+           " that are not finite, expected weights to start a run from");
+  } else {
     initialiseParameters(manifest, settings.seed, buffers);
+  }
   if (!folder.isNew()) {
     progress.message(printable(options.output) +
                      ": no checkpoint yet, starting again at step 0");

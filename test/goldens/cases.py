@@ -107,6 +107,9 @@ CASES = [
            residual={"depth_heads": 2}, routes=True),
     routed("depth-heads-4", "four depth heads", "q", "k", "v",
            model={"heads": 3}, residual={"depth_heads": 4}, routes=True),
+    routed("depth-heads-newest", "two depth heads beside a fixed route", "qk",
+           "v=newest", model={"heads": 3}, residual={"depth_heads": 2},
+           routes=True),
     routed("depth-heads-12", "a depth head for every channel", "qkv",
            model={"heads": 3}, residual={"depth_heads": 12}),
 

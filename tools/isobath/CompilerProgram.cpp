@@ -11,10 +11,13 @@
 #include "isobath/Driver/Dialects.h"
 #include "isobath/Driver/Jit.h"
 #include "isobath/Driver/Pipelines.h"
+#include "isobath/Driver/UnitCache.h"
 #include "isobath/Target/EmitUnit.h"
 #include "isobath/runtime/error.h"
+#include "isobath/runtime/option_checks.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -79,10 +82,6 @@ llvm::json::Object isobath::describe(const LoadedModel &model) {
       manifest = std::move(*described);
     return described;
   });
-  if (model.train.precision == Precision::bf16)
-    std::cerr << "note: the reference device computes in "
-              << manifest.getString("element_type").value_or("f32").str()
-              << " what train.precision asks for in bf16\n";
   manifest["name"] = model.name;
   manifest["device"] = "reference";
   manifest["lowering"] = "plain loops, nothing fused";
@@ -119,26 +118,62 @@ void CompilerProgram::addOptions(CLI::App &command) {
       ->type_name("DEVICE");
   command
       .add_option("--precision", precision,
-                  "Type of parameters and arithmetic: f32 or f64")
+                  "Type of parameters and arithmetic: f32 or f64; the default "
+                  "is f32, and for a module the type that it has")
       ->check(CLI::IsMember({"f32", "f64"}))
       ->type_name("TYPE");
   command
       .add_option("--threads", threads,
                   "Threads of the device; the reference uses one, whatever is "
                   "given")
-      ->check(CLI::Range(1u, 4096u))
+      ->check(runtime::wholeNumber(1, 4096))
       ->type_name("N");
 }
 
 LoadedModel CompilerProgram::loadModel(mlir::MLIRContext &context,
                                        LoadOptions options) const {
-  options.elementType =
-      precision == "f64" ? ElementType::f64 : ElementType::f32;
+  if (!precision.empty())
+    options.elementType =
+        precision == "f64" ? ElementType::f64 : ElementType::f32;
   llvm::Expected<LoadedModel> model =
       isobath::loadModel(context, modelPath, options);
   if (!model)
     throw runtime::Error(llvm::toString(model.takeError()));
   return std::move(*model);
+}
+
+/// Compiles `model`, whose code the result is.
+static std::string compile(LoadedModel &model,
+                           const std::vector<std::string> &entries,
+                           CodeTarget &target) {
+  llvm::json::Object manifest = describe(model);
+  lowerToStep(model, entries);
+  lowerToUnit(model, std::move(manifest));
+  llvm::Expected<std::string> object = compileToObject(*model.module, target);
+  if (!object)
+    throw runtime::Error(llvm::toString(object.takeError()));
+  return std::move(*object);
+}
+
+/// The object of `model`: from the cache, or compiled and put there. What the
+/// code depends on is the model's text, which has the settings in it, and the
+/// options.
+std::unique_ptr<llvm::MemoryBuffer>
+CompilerProgram::getObject(LoadedModel &model,
+                           const runtime::ProgramRequest &request,
+                           CodeTarget &target) const {
+  std::vector<std::string> entries =
+      request.everyEntry ? getAllEntries() : request.entries;
+  UnitCache cache;
+  std::string key = UnitCache::getKey(
+      {model.name, model.sourceFormat, model.sourceText, device, precision,
+       std::to_string(request.batch.value_or(0)), llvm::join(entries, ","),
+       target.machine.getCPU(), target.machine.getFeatures().getString()});
+  if (std::unique_ptr<llvm::MemoryBuffer> object = cache.find(key))
+    return object;
+  std::string object = compile(model, entries, target);
+  cache.store(key, object);
+  return llvm::MemoryBuffer::getMemBufferCopy(object, model.name);
 }
 
 std::shared_ptr<runtime::Unit>
@@ -149,10 +184,15 @@ CompilerProgram::load(const runtime::ProgramRequest &request) {
   options.overrides = request.overrides;
   options.seed = request.seed;
   LoadedModel model = loadModel(*context, options);
-  llvm::json::Object manifest = describe(model);
-  lowerToStep(model, request.entries);
-  lowerToUnit(model, std::move(manifest));
-  llvm::Expected<JitUnit> compiled = compileInProcess(*model.module);
+  llvm::Expected<CodeTarget> target = describeTarget(nativeCpu);
+  if (!target)
+    throw runtime::Error(llvm::toString(target.takeError()));
+  if (model.train.precision == Precision::bf16)
+    std::cerr << "note: the reference device computes in "
+              << (precision.empty() ? "f32" : precision)
+              << " what train.precision asks for in bf16\n";
+  llvm::Expected<JitUnit> compiled =
+      loadObject(getObject(model, request, *target));
   if (!compiled)
     throw runtime::Error(llvm::toString(compiled.takeError()));
   return std::make_shared<runtime::Unit>(compiled->unit,

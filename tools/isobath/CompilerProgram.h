@@ -10,10 +10,12 @@
 #ifndef ISOBATH_TOOLS_ISOBATH_COMPILERPROGRAM_H
 #define ISOBATH_TOOLS_ISOBATH_COMPILERPROGRAM_H
 
+#include "isobath/Driver/Codegen.h"
 #include "isobath/Frontend/LoadModel.h"
 #include "isobath/runtime/commands.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace isobath {
 
@@ -36,6 +38,10 @@ public:
   LoadedModel loadModel(mlir::MLIRContext &context, LoadOptions options) const;
 
 private:
+  std::unique_ptr<llvm::MemoryBuffer>
+  getObject(LoadedModel &model, const runtime::ProgramRequest &request,
+            CodeTarget &target) const;
+
   std::string modelPath;
   std::string device = "reference";
   std::string precision;

@@ -12,6 +12,7 @@
 #include "isobath/runtime/abi.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 
 namespace isobath {
@@ -21,6 +22,10 @@ struct JitUnit {
   const IsobathUnit *unit = nullptr;
   std::shared_ptr<void> owner;
 };
+
+/// Links `object`, which compileToObject made for this machine, into this
+/// process.
+llvm::Expected<JitUnit> loadObject(std::unique_ptr<llvm::MemoryBuffer> object);
 
 /// Compiles `module`, to which emitUnit added a unit, for this machine.
 llvm::Expected<JitUnit> compileInProcess(mlir::ModuleOp module);

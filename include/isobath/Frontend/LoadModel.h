@@ -26,7 +26,9 @@ namespace isobath {
 struct LoadOptions {
   /// B; 0: `train.batch`, or that of a module that does not set it.
   int64_t batch = 0;
-  ElementType elementType = ElementType::f32;
+  /// Of parameters and arithmetic. Not set: f32 for a description, the type
+  /// that it has for a module.
+  std::optional<ElementType> elementType;
   /// Settings `key=value`. Only those of `train` can be set in a module.
   std::vector<std::string> overrides;
   /// Replaces `train.seed`.

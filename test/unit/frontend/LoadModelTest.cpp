@@ -243,7 +243,7 @@ TEST(LoadModel, FilesThatCannotBeRead) {
   llvm::Expected<LoadedModel> model = loadModel(context, "no such.yaml");
   ASSERT_FALSE(bool(model));
   EXPECT_EQ(llvm::toString(model.takeError()),
-            "no such.yaml: cannot be read: No such file or directory");
+            "no such.yaml: cannot be read: no such file or directory");
 }
 
 //===----------------------------------------------------------------------===//

@@ -32,6 +32,7 @@ namespace isobath::runtime {
 /// What a verb needs of a program.
 struct ProgramRequest {
   std::vector<std::string> entries = {};
+  bool everyEntry = false;                 // all that the program can have
   std::optional<std::uint64_t> batch = {}; // sequences B of the entries
   std::vector<std::string> overrides = {}; // KEY=VALUE of --set, in order
   std::optional<std::uint64_t> seed = {};  // of train.seed

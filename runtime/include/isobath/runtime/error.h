@@ -45,13 +45,17 @@ template <typename... Parts> [[noreturn]] void fail(const Parts &...parts) {
 }
 
 /// `text` fit for a one-line message: control characters escaped as \xNN, and
-/// the middle left out where it is longer than 200 bytes. For text that comes
-/// from outside: names in files, options, paths.
-std::string printable(std::string_view text);
+/// the middle left out where it is longer than `longest` bytes. For text that
+/// comes from outside: names in files, options, paths.
+std::string printable(std::string_view text, std::size_t longest = 200);
 template <std::same_as<std::filesystem::path> Path>
 std::string printable(const Path &path) {
   return printable(std::string_view(path.native()));
 }
+
+/// `text` as in the middle of a sentence: the first letter small, unless the
+/// second one says that the first word is an abbreviation.
+std::string lowerFirst(std::string text);
 
 /// "PATH: cannot ACTION: REASON", the reason being that of `errorNumber`.
 [[noreturn]] void failSystemCall(const std::filesystem::path &path,

@@ -92,7 +92,7 @@ TEST_F(RoutesTest, GroupsMayComeFromSeveralBuffersOfASite) {
   EXPECT_EQ(messageOf([&] { report({2, 0, 5}); }),
             "manifest: entry routes: buffers of the site layers.0.attn: given "
             "[2, 2, 4, 2, 2] and [1, 2, 4, 1, 3], expected the same sizes "
-            "behind the first");
+            "behind the first, or one depth head beside several");
   list[3]["shape"] = {1, 2, 4, 2, 2};
   list[3]["bytes"] = 128;
   list[3]["sources"] = {"embedding", "partial"};
