@@ -9,9 +9,12 @@
 #include "isobath/Driver/Dialects.h"
 #include "isobath/Dialect/Depth/DepthDialect.h"
 #include "isobath/Dialect/Net/NetDialect.h"
+#include "isobath/Dialect/Row/RowDialect.h"
 #include "isobath/Differentiation/Passes.h"
 #include "isobath/Driver/Pipelines.h"
 #include "isobath/Frontend/Passes.h"
+#include "isobath/Fusion/Passes.h"
+#include "isobath/Fusion/RowKernelOpInterface.h"
 #include "isobath/Planning/Passes.h"
 #include "isobath/Target/Passes.h"
 #include "isobath/Target/Reference/ReferenceOpInterface.h"
@@ -24,6 +27,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
@@ -31,13 +35,16 @@
 using namespace mlir;
 
 void isobath::registerDialects(DialectRegistry &registry) {
-  registry.insert<depth::DepthDialect, net::NetDialect>();
+  registry.insert<depth::DepthDialect, net::NetDialect, row::RowDialect>();
+  fusion::registerDepthAdjointRows(registry);
+  fusion::registerDepthRows(registry);
+  fusion::registerNetRows(registry);
   reference::registerDepthLoops(registry);
   reference::registerNetLoops(registry);
   registry
       .insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
               LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-              scf::SCFDialect, tensor::TensorDialect>();
+              scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }
@@ -45,6 +52,7 @@ void isobath::registerDialects(DialectRegistry &registry) {
 void isobath::registerPasses() {
   registerFrontendPasses();
   registerDifferentiationPasses();
+  registerFusionPasses();
   registerPlanningPasses();
   registerTargetPasses();
   registerPipelines();

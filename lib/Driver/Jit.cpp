@@ -15,16 +15,26 @@ using namespace isobath;
 using llvm::Expected;
 
 Expected<JitUnit>
-isobath::loadObject(std::unique_ptr<llvm::MemoryBuffer> object) {
+isobath::loadObject(std::unique_ptr<llvm::MemoryBuffer> object,
+                    llvm::ArrayRef<JitSymbol> symbols) {
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
+  llvm::orc::SymbolMap defined;
+  for (const JitSymbol &symbol : symbols)
+    defined[(*jit)->mangleAndIntern(symbol.name)] = {
+        llvm::orc::ExecutorAddr::fromPtr(symbol.address),
+        llvm::JITSymbolFlags::Exported};
+  if (llvm::Error error = (*jit)->getMainJITDylib().define(
+          llvm::orc::absoluteSymbols(std::move(defined))))
+    return error;
   // exp, memcpy and their like come from this process.
-  auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
-  if (!symbols)
-    return symbols.takeError();
-  (*jit)->getMainJITDylib().addGenerator(std::move(*symbols));
+  auto exported =
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+          (*jit)->getDataLayout().getGlobalPrefix());
+  if (!exported)
+    return exported.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*exported));
   if (llvm::Error error = (*jit)->addObjectFile(std::move(object)))
     return error;
   auto unit = (*jit)->lookup(ISOBATH_UNIT_SYMBOL);

@@ -23,7 +23,8 @@ using llvm::StringRef;
 
 /// In the order in which the linker resolves them: each needs the later ones.
 static constexpr llvm::StringLiteral archiveNames[] = {
-    "libIsobathMain.a", "libIsobathCommands.a", "libIsobathRuntime.a"};
+    "libIsobathMain.a", "libIsobathCommands.a", "libIsobathRuntime.a",
+    "libIsobathCpu.a", "libIsobathCpuSizes.a"};
 
 static std::string inFolder(StringRef folder, StringRef name) {
   llvm::SmallString<128> path(folder);

@@ -8,6 +8,7 @@
 
 #include "isobath/Driver/Pipelines.h"
 #include "isobath/Differentiation/Passes.h"
+#include "isobath/Fusion/Passes.h"
 #include "isobath/Planning/Passes.h"
 #include "isobath/Target/Passes.h"
 #include "mlir/Conversion/Passes.h"
@@ -30,6 +31,26 @@ void isobath::buildStepPipeline(OpPassManager &manager,
   manager.addPass(createCSEPass());
 }
 
+void isobath::buildBf16Pipeline(OpPassManager &manager) {
+  manager.addPass(createStoreActivations());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void isobath::buildKernelsPipeline(OpPassManager &manager) {
+  manager.addPass(createLowerToRows());
+  manager.addPass(createFuseRows());
+}
+
+void isobath::buildCpuPipeline(OpPassManager &manager) {
+  manager.addPass(createLowerToCpu());
+  manager.addPass(createPlanMemory());
+}
+
+void isobath::buildCpuCodePipeline(OpPassManager &manager) {
+  manager.addPass(createLowerRowsToCpu());
+}
+
 void isobath::buildReferencePipeline(OpPassManager &manager) {
   manager.addPass(createLowerToReference());
   manager.addPass(createPlanMemory());
@@ -37,6 +58,7 @@ void isobath::buildReferencePipeline(OpPassManager &manager) {
 
 void isobath::buildLLVMPipeline(OpPassManager &manager) {
   manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createFinalizeMemRefToLLVMConversionPass());
   manager.addPass(createArithToLLVMConversionPass());
@@ -68,6 +90,18 @@ void isobath::registerPipelines() {
         step.entries.assign(options.entries.begin(), options.entries.end());
         buildStepPipeline(manager, step);
       });
+  PassPipelineRegistration<>("isobath-bf16",
+                             "Store the activations of entries in bf16",
+                             buildBf16Pipeline);
+  PassPipelineRegistration<>("isobath-kernels",
+                             "Turn entries into calls of fused row kernels",
+                             buildKernelsPipeline);
+  PassPipelineRegistration<>("isobath-cpu",
+                             "Lower calls of row kernels to the CPU target",
+                             buildCpuPipeline);
+  PassPipelineRegistration<>("isobath-cpu-code",
+                             "Lower row kernels to loops over strips",
+                             buildCpuCodePipeline);
   PassPipelineRegistration<>("isobath-reference",
                              "Lower entries to the reference target",
                              buildReferencePipeline);

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace isobath;
@@ -30,9 +31,10 @@ namespace {
 /// The new function, filled from the old one.
 class EntryBufferizer {
 public:
-  EntryBufferizer(func::FuncOp entry, const net::ParameterLayout &layout)
-      : entry(entry), layout(layout), builder(entry.getContext()),
-        loc(entry.getLoc()) {
+  EntryBufferizer(func::FuncOp entry, const net::ParameterLayout &layout,
+                  CanUpdateInPlace canUpdateInPlace)
+      : entry(entry), layout(layout), canUpdateInPlace(canUpdateInPlace),
+        builder(entry.getContext()), loc(entry.getLoc()) {
     builder.setInsertionPoint(entry);
     buffered = func::FuncOp::create(builder, loc, entry.getName(),
                                     builder.getFunctionType({}, {}));
@@ -45,6 +47,8 @@ public:
 private:
   void mapArguments();
   LogicalResult mapResults();
+  bool canReplace(OpResult value, Value old);
+  Value findReusable(OpResult value);
   LogicalResult launch(Operation &op, BuildLaunch build);
   void finish();
 
@@ -82,13 +86,15 @@ private:
 
   func::FuncOp entry;
   const net::ParameterLayout &layout;
+  CanUpdateInPlace canUpdateInPlace;
   OpBuilder builder;
   Location loc;
   func::FuncOp buffered;
   Block *block;
   SmallVector<Attribute> argumentAttributes;
-  IRMapping buffers;      // tensor to memref
-  IRMapping destinations; // a tensor that is computed in a result's buffer
+  IRMapping buffers;           // tensor to memref
+  IRMapping destinations;      // a tensor that is computed in a result's buffer
+  llvm::DenseSet<Value> owned; // tensors that have a buffer to themselves
   SmallVector<Copy> copies;
 };
 } // namespace
@@ -111,6 +117,29 @@ void EntryBufferizer::mapArguments() {
     buffers.map(entry.getArgument(slot.argument), viewSlot(parameters, slot));
 }
 
+/// Whether the op that computes `value` is the last to read `old`, and reads it
+/// in such a way that both may be one buffer.
+bool EntryBufferizer::canReplace(OpResult value, Value old) {
+  Operation *op = value.getOwner();
+  return canUpdateInPlace && llvm::all_of(old.getUses(), [&](OpOperand &use) {
+           Operation *reader = use.getOwner();
+           return reader == op ? canUpdateInPlace(op, use.getOperandNumber(),
+                                                  value.getResultNumber())
+                               : reader->isBeforeInBlock(op);
+         });
+}
+
+/// A buffer of an operand that `value`, a result, can be computed in; or null.
+Value EntryBufferizer::findReusable(OpResult value) {
+  for (Value operand : value.getOwner()->getOperands())
+    if (owned.contains(operand) && operand.getType() == value.getType() &&
+        canReplace(value, operand)) {
+      owned.erase(operand);
+      return buffers.lookup(operand);
+    }
+  return {};
+}
+
 LogicalResult EntryBufferizer::mapResults() {
   Operation *terminator = entry.getBody().front().getTerminator();
   Value gradients;
@@ -123,8 +152,14 @@ LogicalResult EntryBufferizer::mapResults() {
         return entry.emitOpError() << "expected result " << index
                                    << ", which updates an argument, to be "
                                       "computed, got an argument";
-      copies.push_back(
-          {value, buffers.lookup(entry.getArgument(updates.getInt()))});
+      BlockArgument argument = entry.getArgument(updates.getInt());
+      Value buffer = buffers.lookup(argument);
+      if (!destinations.contains(value) &&
+          !entry.getArgAttr(updates.getInt(), net::parameterAttrName) &&
+          canReplace(cast<OpResult>(value), argument))
+        destinations.map(value, buffer);
+      else
+        copies.push_back({value, buffer});
       continue;
     }
     Value destination;
@@ -159,11 +194,15 @@ LogicalResult EntryBufferizer::launch(Operation &op, BuildLaunch build) {
   SmallVector<Value> operands, results;
   for (Value operand : op.getOperands())
     operands.push_back(buffers.lookup(operand));
-  for (Value result : op.getResults()) {
+  for (OpResult result : op.getResults()) {
     Value buffer = destinations.lookupOrNull(result);
-    if (!buffer)
-      buffer = memref::AllocOp::create(builder, op.getLoc(),
-                                       toMemRef(result.getType()));
+    if (!buffer) {
+      buffer = findReusable(result);
+      if (!buffer)
+        buffer = memref::AllocOp::create(builder, op.getLoc(),
+                                         toMemRef(result.getType()));
+      owned.insert(result);
+    }
     buffers.map(result, buffer);
     results.push_back(buffer);
   }
@@ -191,7 +230,8 @@ LogicalResult EntryBufferizer::run(BuildLaunch build) {
   return success();
 }
 
-LogicalResult isobath::bufferizeEntry(func::FuncOp entry, BuildLaunch build) {
+LogicalResult isobath::bufferizeEntry(func::FuncOp entry, BuildLaunch build,
+                                      CanUpdateInPlace canUpdateInPlace) {
   FailureOr<net::ParameterLayout> layout = net::ParameterLayout::get(entry);
   if (failed(layout))
     return failure();
@@ -213,5 +253,5 @@ LogicalResult isobath::bufferizeEntry(func::FuncOp entry, BuildLaunch build) {
       if (!isStaticTensor(type))
         return op.emitOpError()
                << "expected results that are static tensors, got " << type;
-  return EntryBufferizer(entry, *layout).run(build);
+  return EntryBufferizer(entry, *layout, canUpdateInPlace).run(build);
 }

@@ -12,13 +12,22 @@
 
 #include "isobath/runtime/commands.h"
 
+#include "isobath/runtime/cpu_library.h"
 #include "isobath/runtime/error.h"
+#include "isobath/runtime/option_checks.h"
 
 namespace isobath::runtime {
 
 ProgramSource::~ProgramSource() = default;
 
-void LinkedProgramSource::addOptions(CLI::App &) {}
+void LinkedProgramSource::addOptions(CLI::App &command) {
+  command
+      .add_option_function<int>(
+          "--threads", setThreads,
+          "Threads, at most as many as there are processors unless given")
+      ->check(wholeNumber(1, 4096))
+      ->type_name("N");
+}
 
 std::shared_ptr<Unit> LinkedProgramSource::load(const ProgramRequest &request) {
   auto program = std::make_shared<Unit>(unit);

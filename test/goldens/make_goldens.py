@@ -41,6 +41,8 @@ TEST = """\
 # RUN:   --device reference --precision f32
 # RUN: %python %S/../../support/check_golden.py --isobath isobath --case %S \\
 # RUN:   --device reference --precision f64
+# RUN: %python %S/../../support/check_golden.py --isobath isobath --case %S \\
+# RUN:   --device cpu --precision f32
 """
 
 
@@ -209,7 +211,7 @@ def make(case, check):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     (folder / "model.yaml").write_text(cases.model_text(case))
-    (folder / "reference.test").write_text(TEST)
+    (folder / "golden.test").write_text(TEST)
     model = oracle.read_model(folder / "model.yaml")
 
     save_file({name: random_values(case, name, shape).to(STORAGE[case.storage])

@@ -88,9 +88,12 @@ def check_module(folder):
 
 
 def kernels(code):
-    """The functions of LLVM IR that compute, by name."""
-    return dict(re.findall(r"^define void @(reference\.[^(]*)\((.*?)^}", code,
-                           re.MULTILINE | re.DOTALL))
+    """The functions of LLVM IR that compute, by name: all but the entries, and
+    those that only call the library."""
+    functions = dict(re.findall(r"^define [^@]*@([^(]*)\((.*?)^}", code,
+                                re.MULTILINE | re.DOTALL))
+    return {name: body for name, body in functions.items()
+            if not name.startswith(("isobath_entry", '"cpu.', "cpu."))}
 
 
 def check_code(folder):
@@ -98,13 +101,16 @@ def check_code(folder):
     that are documented: the squared norm and the angles of rotary."""
     model = write_description(folder / "model.yaml", {"accumulate": 2},
                               residual=ROUTED, qk_norm="true")
-    compile_to("llvm", model, folder / "model.ll")
-    found = kernels((folder / "model.ll").read_text())
-    expect(len(found) > 20, "only", len(found), "kernels")
-    wide = {re.sub(r"\.\d+$", "", name) for name, body in found.items()
-            if re.search(r"\bdouble\b", body)}
-    expect(wide == {"reference.net.squared_norm", "reference.net.rotary"},
-           "kernels in f64:", *sorted(wide))
+    for device, exceptions in [
+            ("reference", {"reference.net.squared_norm",
+                           "reference.net.rotary"}),
+            ("cpu", {"squared_norm", "sum_of_chunks"})]:
+        compile_to("llvm", model, folder / "model.ll", "--device", device)
+        found = kernels((folder / "model.ll").read_text())
+        expect(len(found) > 20, "only", len(found), "kernels")
+        wide = {re.sub(r"[._]\d+$", "", name) for name, body in found.items()
+                if re.search(r"\bdouble\b", body)}
+        expect(wide == exceptions, device, "kernels in f64:", *sorted(wide))
 
 
 def check_depth(folder):

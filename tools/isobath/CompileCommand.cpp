@@ -66,23 +66,24 @@ static llvm::json::Object describe(llvm::StringRef cpu,
   return llvm::json::Object{{"name", name}, {"features", std::move(features)}};
 }
 
-static std::string emitObject(LoadedModel &model,
+static std::string emitObject(LoadedModel &model, const Lowering &lowering,
                               const CompileCommand &command) {
   std::string cpu = command.cpu.value_or(portableCpu.str());
   CodeTarget target = valueOrThrow(describeTarget(cpu));
-  llvm::json::Object manifest = describe(model);
+  llvm::json::Object manifest = describe(model, lowering);
   manifest["cpu"] = describe(cpu, target);
   lowerToStep(model, getAllEntries());
-  lowerToUnit(model, std::move(manifest));
+  lowerToUnit(model, lowering, std::move(manifest));
   return valueOrThrow(compileToObject(*model.module, target));
 }
 
 /// Arguments that the runtime's archives, as they were built, make necessary.
 static std::vector<std::string> getLinkArguments() {
+  std::vector<std::string> arguments = {"-ldnnl", "-l:libgomp.so.1"};
   std::string sanitizers = ISOBATH_SANITIZE;
-  if (sanitizers.empty())
-    return {};
-  return {"-fsanitize=" + sanitizers};
+  if (!sanitizers.empty())
+    arguments.push_back("-fsanitize=" + sanitizers);
+  return arguments;
 }
 
 /// Writes `program` so that it can be run.
@@ -98,7 +99,8 @@ static void writeProgram(const std::string &path, const std::string &program) {
     runtime::failSystemCall(path, "make executable", error.value());
 }
 
-static void emitProgram(LoadedModel &model, const CompileCommand &command) {
+static void emitProgram(LoadedModel &model, const Lowering &lowering,
+                        const CompileCommand &command) {
   LinkOptions options;
   // The compiler that built the archives comes first: it fits them best.
   options.linker = command.linker
@@ -107,7 +109,7 @@ static void emitProgram(LoadedModel &model, const CompileCommand &command) {
                              {ISOBATH_CXX_COMPILER, "clang++-22", "c++"}));
   options.archives = valueOrThrow(findArchives());
   options.arguments = getLinkArguments();
-  std::string object = emitObject(model, command);
+  std::string object = emitObject(model, lowering, command);
   writeProgram(command.output,
                valueOrThrow(linkTrainingBinary(object, options)));
 }
@@ -117,20 +119,25 @@ static void emitProgram(LoadedModel &model, const CompileCommand &command) {
 //===----------------------------------------------------------------------===//
 
 /// The program at the stage that was asked for.
-static std::string emitText(LoadedModel &model, const CompileCommand &command) {
+static std::string emitText(LoadedModel &model, const Lowering &lowering,
+                            const CompileCommand &command) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (command.stage == "model") {
     model.module->print(stream);
     return text;
   }
-  llvm::json::Object manifest = describe(model);
+  llvm::json::Object manifest = describe(model, lowering);
   lowerToStep(model, getAllEntries());
-  if (command.stage == "step") {
+  if (command.stage != "llvm") {
+    if (command.stage == "kernels")
+      lowerToKernels(model, lowering);
+    else if (command.stage == "planned")
+      lowerToPlanned(model, lowering);
     model.module->print(stream);
     return text;
   }
-  lowerToUnit(model, std::move(manifest));
+  lowerToUnit(model, lowering, std::move(manifest));
   CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
   llvm::LLVMContext context;
   valueOrThrow(translateToLLVM(*model.module, context, target))
@@ -164,12 +171,18 @@ static void runCompile(const CompilerProgram &program,
   LoadOptions options;
   options.overrides = command.overrides;
   LoadedModel model = program.loadModel(*context, options);
+  Lowering lowering = program.getLowering(model);
+  if (command.stage == "kernels" && lowering.device != Device::Cpu)
+    throw runtime::Error(
+        "--emit: given kernels for the device reference, which "
+        "has none, expected planned or --device cpu");
   if (command.stage.empty()) {
-    emitProgram(model, command);
+    emitProgram(model, lowering, command);
     return;
   }
-  std::string result = command.stage == "obj" ? emitObject(model, command)
-                                              : emitText(model, command);
+  std::string result = command.stage == "obj"
+                           ? emitObject(model, lowering, command)
+                           : emitText(model, lowering, command);
   if (command.output == "-")
     std::cout << result;
   else
@@ -186,9 +199,11 @@ void isobath::addCompileCommand(CLI::App &application,
   program.addOptions(*verb);
   verb->add_option("--emit", command->stage,
                    "model: what the model is; step: with derivatives and "
-                   "updates; llvm: LLVM IR of the whole unit; obj: an object "
-                   "file that exports isobath_unit")
-      ->check(CLI::IsMember({"model", "step", "llvm", "obj"}))
+                   "updates; kernels: as fused row kernels and products; "
+                   "planned: with every buffer placed; llvm: LLVM IR of the "
+                   "whole unit; obj: an object file that exports isobath_unit")
+      ->check(
+          CLI::IsMember({"model", "step", "kernels", "planned", "llvm", "obj"}))
       ->type_name("STAGE");
   verb->add_option("--cpu", command->cpu,
                    "Processor of the object or training binary: native, "

@@ -13,10 +13,13 @@
 #include "isobath/Driver/Pipelines.h"
 #include "isobath/Driver/UnitCache.h"
 #include "isobath/Target/EmitUnit.h"
+#include "isobath/runtime/cpu_library.h"
 #include "isobath/runtime/error.h"
 #include "isobath/runtime/option_checks.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -74,7 +77,16 @@ void isobath::lowerToStep(LoadedModel &model,
   });
 }
 
-llvm::json::Object isobath::describe(const LoadedModel &model) {
+/// `f32` or `f64`.
+static std::string getElementType(const LoadedModel &model) {
+  auto function =
+      llvm::cast<mlir::func::FuncOp>(model.module.get().lookupSymbol("model"));
+  mlir::Type type = mlir::getElementTypeOrSelf(function.getResultTypes()[0]);
+  return type.isF64() ? "f64" : "f32";
+}
+
+llvm::json::Object isobath::describe(const LoadedModel &model,
+                                     const Lowering &lowering) {
   llvm::json::Object manifest;
   runOrThrow(model.module.get()->getContext(), [&] {
     auto described = describeModel(model.module.get());
@@ -83,15 +95,46 @@ llvm::json::Object isobath::describe(const LoadedModel &model) {
     return described;
   });
   manifest["name"] = model.name;
-  manifest["device"] = "reference";
-  manifest["lowering"] = "plain loops, nothing fused";
+  bool isReference = lowering.device == Device::Reference;
+  std::string how = isReference
+                        ? "plain loops, nothing fused"
+                        : "fused row kernels, products and attention of a "
+                          "library";
+  if (lowering.bf16)
+    how += ", activations in bf16";
+  manifest["device"] = isReference ? "reference" : "cpu";
+  manifest["lowering"] = how;
   manifest["source"] = llvm::json::Object{{"format", model.sourceFormat},
                                           {"text", model.sourceText}};
   return manifest;
 }
 
-void isobath::lowerToUnit(LoadedModel &model, llvm::json::Object manifest) {
-  runPipeline(model, buildReferencePipeline);
+void isobath::lowerToKernels(LoadedModel &model, const Lowering &lowering) {
+  runPipeline(model, [&](mlir::OpPassManager &manager) {
+    if (lowering.bf16)
+      buildBf16Pipeline(manager);
+    buildKernelsPipeline(manager);
+  });
+}
+
+void isobath::lowerToPlanned(LoadedModel &model, const Lowering &lowering) {
+  if (lowering.device == Device::Cpu) {
+    lowerToKernels(model, lowering);
+    runPipeline(model, buildCpuPipeline);
+    return;
+  }
+  runPipeline(model, [&](mlir::OpPassManager &manager) {
+    if (lowering.bf16)
+      buildBf16Pipeline(manager);
+    buildReferencePipeline(manager);
+  });
+}
+
+void isobath::lowerToUnit(LoadedModel &model, const Lowering &lowering,
+                          llvm::json::Object manifest) {
+  lowerToPlanned(model, lowering);
+  if (lowering.device == Device::Cpu)
+    runPipeline(model, buildCpuCodePipeline);
   runOrThrow(model.module->getContext(),
              [&] { return emitUnit(*model.module, std::move(manifest)); });
   runPipeline(model, buildLLVMPipeline);
@@ -112,22 +155,40 @@ void CompilerProgram::addModelArgument(CLI::App &command) {
 void CompilerProgram::addOptions(CLI::App &command) {
   addModelArgument(command);
   command
-      .add_option("--device", device,
-                  "reference: plain loops, slow, the oracle of all others")
-      ->check(CLI::IsMember({"reference"}))
+      .add_option(
+          "--device", device,
+          "cpu: fused vector kernels and library products, the default "
+          "but for f64; reference: plain loops, slow, the oracle of all "
+          "others")
+      ->check(CLI::IsMember({"cpu", "reference"}))
       ->type_name("DEVICE");
   command
       .add_option("--precision", precision,
-                  "Type of parameters and arithmetic: f32 or f64; the default "
-                  "is f32, and for a module the type that it has")
-      ->check(CLI::IsMember({"f32", "f64"}))
+                  "f32; bf16: activations are stored in bf16, arithmetic and "
+                  "parameters are f32; f64, by the reference only. The default "
+                  "is train.precision, and f64 for a module of f64")
+      ->check(CLI::IsMember({"f32", "f64", "bf16"}))
       ->type_name("TYPE");
   command
       .add_option("--threads", threads,
-                  "Threads of the device; the reference uses one, whatever is "
-                  "given")
+                  "Threads of the device, at most as many as there are "
+                  "processors unless given; the reference uses one")
       ->check(runtime::wholeNumber(1, 4096))
       ->type_name("N");
+}
+
+Lowering CompilerProgram::getLowering(const LoadedModel &model) const {
+  bool isF64 = getElementType(model) == "f64";
+  Lowering lowering;
+  if (device == "reference" || (device.empty() && isF64))
+    lowering.device = Device::Reference;
+  if (lowering.device == Device::Cpu && isF64)
+    throw runtime::Error("--device: given cpu for a model in f64, expected "
+                         "reference, or --precision f32 or bf16");
+  lowering.bf16 =
+      precision == "bf16" ||
+      (precision.empty() && !isF64 && model.train.precision == Precision::bf16);
+  return lowering;
 }
 
 LoadedModel CompilerProgram::loadModel(mlir::MLIRContext &context,
@@ -143,12 +204,12 @@ LoadedModel CompilerProgram::loadModel(mlir::MLIRContext &context,
 }
 
 /// Compiles `model`, whose code the result is.
-static std::string compile(LoadedModel &model,
+static std::string compile(LoadedModel &model, const Lowering &lowering,
                            const std::vector<std::string> &entries,
                            CodeTarget &target) {
-  llvm::json::Object manifest = describe(model);
+  llvm::json::Object manifest = describe(model, lowering);
   lowerToStep(model, entries);
-  lowerToUnit(model, std::move(manifest));
+  lowerToUnit(model, lowering, std::move(manifest));
   llvm::Expected<std::string> object = compileToObject(*model.module, target);
   if (!object)
     throw runtime::Error(llvm::toString(object.takeError()));
@@ -159,19 +220,21 @@ static std::string compile(LoadedModel &model,
 /// code depends on is the model's text, which has the settings in it, and the
 /// options.
 std::unique_ptr<llvm::MemoryBuffer>
-CompilerProgram::getObject(LoadedModel &model,
+CompilerProgram::getObject(LoadedModel &model, const Lowering &lowering,
                            const runtime::ProgramRequest &request,
                            CodeTarget &target) const {
   std::vector<std::string> entries =
       request.everyEntry ? getAllEntries() : request.entries;
   UnitCache cache;
   std::string key = UnitCache::getKey(
-      {model.name, model.sourceFormat, model.sourceText, device, precision,
-       std::to_string(request.batch.value_or(0)), llvm::join(entries, ","),
-       target.machine.getCPU(), target.machine.getFeatures().getString()});
+      {model.name, model.sourceFormat, model.sourceText, getElementType(model),
+       lowering.device == Device::Cpu ? "cpu" : "reference",
+       lowering.bf16 ? "bf16" : "", std::to_string(request.batch.value_or(0)),
+       llvm::join(entries, ","), target.machine.getCPU(),
+       target.machine.getFeatures().getString()});
   if (std::unique_ptr<llvm::MemoryBuffer> object = cache.find(key))
     return object;
-  std::string object = compile(model, entries, target);
+  std::string object = compile(model, lowering, entries, target);
   cache.store(key, object);
   return llvm::MemoryBuffer::getMemBufferCopy(object, model.name);
 }
@@ -187,12 +250,14 @@ CompilerProgram::load(const runtime::ProgramRequest &request) {
   llvm::Expected<CodeTarget> target = describeTarget(nativeCpu);
   if (!target)
     throw runtime::Error(llvm::toString(target.takeError()));
-  if (model.train.precision == Precision::bf16)
-    std::cerr << "note: the reference device computes in "
-              << (precision.empty() ? "f32" : precision)
-              << " what train.precision asks for in bf16\n";
+  Lowering lowering = getLowering(model);
+  if (threads > 0)
+    runtime::setThreads(threads);
+  llvm::SmallVector<JitSymbol> symbols;
+  for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
+    symbols.push_back({symbol.name, symbol.address});
   llvm::Expected<JitUnit> compiled =
-      loadObject(getObject(model, request, *target));
+      loadObject(getObject(model, lowering, request, *target), symbols);
   if (!compiled)
     throw runtime::Error(llvm::toString(compiled.takeError()));
   return std::make_shared<runtime::Unit>(compiled->unit,

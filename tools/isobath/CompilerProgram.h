@@ -22,6 +22,14 @@ namespace isobath {
 /// The entries of a program that can do everything a training run needs.
 std::vector<std::string> getAllEntries();
 
+enum class Device { Cpu, Reference };
+
+/// How a model becomes code.
+struct Lowering {
+  Device device = Device::Cpu;
+  bool bf16 = false; // activations are stored in bf16
+};
+
 /// Where the tool's commands get their programs: the model is compiled in this
 /// process for the device that was asked for.
 class CompilerProgram : public runtime::ProgramSource {
@@ -37,29 +45,41 @@ public:
   /// The model of the options, as `options` asks for it. Throws Error.
   LoadedModel loadModel(mlir::MLIRContext &context, LoadOptions options) const;
 
+  /// What the options and the model's settings ask for. Throws Error where the
+  /// device cannot do it.
+  Lowering getLowering(const LoadedModel &model) const;
+
 private:
   std::unique_ptr<llvm::MemoryBuffer>
-  getObject(LoadedModel &model, const runtime::ProgramRequest &request,
-            CodeTarget &target) const;
+  getObject(LoadedModel &model, const Lowering &lowering,
+            const runtime::ProgramRequest &request, CodeTarget &target) const;
 
   std::string modelPath;
-  std::string device = "reference";
-  std::string precision;
-  unsigned threads = 1;
+  std::string device;    // empty: chosen by the precision
+  std::string precision; // empty: the model's
+  int threads = 0;       // 0: all processors that there are
 };
 
 /// Lowers the module of `model`, which is changed, to entries over tensors.
 /// Throws Error.
 void lowerToStep(LoadedModel &model, const std::vector<std::string> &entries);
 
+/// Lowers what lowerToStep made to calls of fused kernels. Throws Error.
+void lowerToKernels(LoadedModel &model, const Lowering &lowering);
+
+/// Lowers what lowerToStep made to a schedule with all buffers placed. Throws
+/// Error.
+void lowerToPlanned(LoadedModel &model, const Lowering &lowering);
+
 /// Lowers what lowerToStep made to LLVM's dialect, with the unit that the
-/// runtime loads. `manifest` is describeModel's, taken before lowerToStep.
+/// runtime loads. `manifest` is that of `describe`, taken before lowerToStep.
 /// Throws Error.
-void lowerToUnit(LoadedModel &model, llvm::json::Object manifest);
+void lowerToUnit(LoadedModel &model, const Lowering &lowering,
+                 llvm::json::Object manifest);
 
 /// The manifest of `model` so far: describeModel's, with device and source.
 /// Throws Error.
-llvm::json::Object describe(const LoadedModel &model);
+llvm::json::Object describe(const LoadedModel &model, const Lowering &lowering);
 
 /// A context that knows all dialects.
 std::unique_ptr<mlir::MLIRContext> createContext();

@@ -25,5 +25,6 @@ int main(int argc, char **argv) {
   isobath::runtime::addPrepareCommand(application);
   isobath::runtime::addModelCommands(application, program);
   isobath::addCompileCommand(application, program);
+  isobath::runtime::addBenchCommand(application, program);
   return isobath::runtime::runApplication(application, argc, argv);
 }

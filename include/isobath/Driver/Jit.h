@@ -11,6 +11,7 @@
 
 #include "isobath/runtime/abi.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
@@ -23,9 +24,16 @@ struct JitUnit {
   std::shared_ptr<void> owner;
 };
 
+/// A name that a unit may use, and what it stands for in this process.
+struct JitSymbol {
+  llvm::StringRef name;
+  void *address;
+};
+
 /// Links `object`, which compileToObject made for this machine, into this
-/// process.
-llvm::Expected<JitUnit> loadObject(std::unique_ptr<llvm::MemoryBuffer> object);
+/// process. It may use `symbols` and everything that the process exports.
+llvm::Expected<JitUnit> loadObject(std::unique_ptr<llvm::MemoryBuffer> object,
+                                   llvm::ArrayRef<JitSymbol> symbols = {});
 
 /// Compiles `module`, to which emitUnit added a unit, for this machine.
 llvm::Expected<JitUnit> compileInProcess(mlir::ModuleOp module);

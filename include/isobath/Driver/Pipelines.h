@@ -29,6 +29,21 @@ struct StepOptions {
 void buildStepPipeline(mlir::OpPassManager &manager,
                        const StepOptions &options);
 
+/// Makes entries over tensors those of a bf16 model; see StoreActivations.
+void buildBf16Pipeline(mlir::OpPassManager &manager);
+
+/// From entries over tensors to calls of fused row kernels, products and
+/// attention.
+void buildKernelsPipeline(mlir::OpPassManager &manager);
+
+/// From there to launches and library calls of the CPU, with all intermediate
+/// buffers placed.
+void buildCpuPipeline(mlir::OpPassManager &manager);
+
+/// From row kernels and launches to loops over strips of rows and calls. Before
+/// buildLLVMPipeline.
+void buildCpuCodePipeline(mlir::OpPassManager &manager);
+
 /// From entries over tensors to calls of reference kernels, with all
 /// intermediate buffers placed.
 void buildReferencePipeline(mlir::OpPassManager &manager);
@@ -37,6 +52,7 @@ void buildReferencePipeline(mlir::OpPassManager &manager);
 void buildLLVMPipeline(mlir::OpPassManager &manager);
 
 /// Makes the stages available to `--pass-pipeline` as `isobath-step`,
+/// `isobath-bf16`, `isobath-kernels`, `isobath-cpu`, `isobath-cpu-code`,
 /// `isobath-reference` and `isobath-to-llvm`.
 void registerPipelines();
 

@@ -25,6 +25,10 @@ using BuildLaunch = llvm::function_ref<mlir::LogicalResult(
     mlir::OpBuilder &, mlir::Operation *op, mlir::ValueRange operands,
     mlir::ValueRange results)>;
 
+/// Whether `op` may compute result `result` in the buffer of operand `operand`.
+using CanUpdateInPlace = llvm::function_ref<bool(
+    mlir::Operation *op, unsigned operand, unsigned result)>;
+
 /// Rewrites `entry`, a public function of straight-line code over tensors, to
 /// take memrefs and return nothing:
 ///
@@ -34,12 +38,16 @@ using BuildLaunch = llvm::function_ref<mlir::LogicalResult(
 /// - each result becomes a further argument with the result's name, except that
 ///   all results with `net.gradient` become views into one buffer of bytes,
 ///   `gradients`, and that a result with `net.updates` is written back to its
-///   argument;
-/// - every other tensor becomes a `memref.alloc`.
+///   argument, at the end or, where `canUpdateInPlace` allows it and nobody
+///   reads the argument later, by the op that computes it;
+/// - every other tensor becomes a `memref.alloc`, or takes over the buffer of
+/// an
+///   operand under the same conditions.
 ///
 /// Parameters and gradients lie as net::ParameterLayout says. Fails with a
 /// diagnostic if a result has neither of these attributes or if `build` fails.
-mlir::LogicalResult bufferizeEntry(mlir::func::FuncOp entry, BuildLaunch build);
+mlir::LogicalResult bufferizeEntry(mlir::func::FuncOp entry, BuildLaunch build,
+                                   CanUpdateInPlace canUpdateInPlace = {});
 
 /// A view of `type` into `bytes`, a memref of i8, from byte `offset` on.
 mlir::Value createView(mlir::OpBuilder &builder, mlir::Location loc,

@@ -28,4 +28,42 @@ def LowerToReference : Pass<"isobath-lower-to-reference", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def LowerToCpu : Pass<"isobath-lower-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "Lower entries to launches of row kernels and library calls";
+  let description = [{
+    Turns the tensors of every public function into buffers, each `row.call`
+    into a `row.launch`, and products and attention into calls of the CPU's
+    library (runtime/include/isobath/runtime/cpu_library.h) through a private
+    function for each shape. Scratch that a launch or the library needs is
+    allocated here, so that it is planned with everything else. Kernels that
+    treat the elements of rows one by one compute in the buffer of an operand
+    that nobody reads later.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::isobath::row::RowDialect"];
+}
+
+def LowerRowsToCpu : Pass<"isobath-lower-rows-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "Lower row kernels to vector code, launches to calls";
+  let description = [{
+    Turns every `row.kernel` into a C function that runs a range of rows, strip
+    by strip in vectors of 16 elements, and every `row.launch` into a call of
+    the runtime's isobath_cpu_launch, which runs it for all rows. A launch whose
+    kernel has sums must have scratch buffers (cpu::allocateScratch); a second
+    launch adds up what they hold.
+
+    The order of all additions is fixed here and depends on the shapes alone.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif // ISOBATH_TARGET_PASSES_TD

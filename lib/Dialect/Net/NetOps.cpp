@@ -92,6 +92,21 @@ LogicalResult EmbeddingAdjointOp::verify() {
   return verifyTokens(*this, "'gradient'", getGradient(), "'ids'", getIds());
 }
 
+LogicalResult GroupTokensOp::inferReturnTypes(MLIRContext *context,
+                                              std::optional<Location> location,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  int64_t vocabulary = adaptor.getVocabulary();
+  if (vocabulary <= 0) // C1
+    return emitOptionalError(
+        location, "expected 'vocabulary' to be positive, got ", vocabulary);
+  Type integer = tensorType(adaptor.getIds()).getElementType();
+  types.push_back(RankedTensorType::get({vocabulary + 1}, integer));
+  types.push_back(RankedTensorType::get(
+      {tensorType(adaptor.getIds()).getNumElements()}, integer));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // RMSNorm
 //===----------------------------------------------------------------------===//
@@ -136,6 +151,30 @@ LogicalResult RMSNormAdjointOp::verify() {
 //===----------------------------------------------------------------------===//
 // Linear
 //===----------------------------------------------------------------------===//
+
+/// Whether a product may have results of the types `actual` where `inferred` is
+/// what follows from its operands.
+static bool areProductTypes(TypeRange inferred, TypeRange actual) {
+  auto isNarrow = [](Type type) {
+    return getElementTypeOrSelf(type).isF32() ||
+           getElementTypeOrSelf(type).isBF16();
+  };
+  return inferred == actual ||
+         (llvm::all_of(inferred, isNarrow) && llvm::all_of(actual, isNarrow) &&
+          succeeded(verifyCompatibleShapes(inferred, actual)));
+}
+
+bool LinearOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
+  return areProductTypes(inferred, actual);
+}
+bool LinearInputAdjointOp::isCompatibleReturnTypes(TypeRange inferred,
+                                                   TypeRange actual) {
+  return areProductTypes(inferred, actual);
+}
+bool LinearWeightAdjointOp::isCompatibleReturnTypes(TypeRange inferred,
+                                                    TypeRange actual) {
+  return areProductTypes(inferred, actual);
+}
 
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                          Adaptor adaptor,
@@ -373,6 +412,18 @@ LogicalResult SumTokensOp::inferReturnTypes(MLIRContext *,
       RankedTensorType::get({channels(adaptor.getInput())},
                             getArithmeticType(input.getElementType())));
   return success();
+}
+
+LogicalResult CastOp::verify() {
+  if (getInput().getType().getShape() == getOutput().getType().getShape()) // C1
+    return success();
+  return emitOpError() << "expected a result with the shape of 'input', got "
+                       << getInput().getType() << " and "
+                       << getOutput().getType();
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  return getInput().getType() == getOutput().getType() ? getInput() : Value();
 }
 
 LogicalResult BroadcastOp::verify() {

@@ -129,6 +129,49 @@ static SmallVector<Value> toValues(ArrayRef<Index> position) {
 }
 
 /// `value` rounded or extended to `type`.
+// Numbers in bf16 are 16 bits here and nothing else: wherever LLVM meets the
+// type it may call a function to round, which not every library has.
+
+/// The upper half of an f32 rounded to the nearest bf16, to the even one of
+/// two.
+static Value roundToBf16(LoopBuilder &loops, Value value) {
+  OpBuilder &builder = loops.getBuilder();
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int64_t number) {
+    return create<arith::ConstantOp>(loops, builder.getI32IntegerAttr(number));
+  };
+  Value bits = create<arith::BitcastOp>(loops, i32, value);
+  Value high = create<arith::ShRUIOp>(loops, bits, constant(16));
+  Value odd = create<arith::AndIOp>(loops, high, constant(1));
+  Value half = create<arith::AddIOp>(loops, odd, constant(0x7fff));
+  Value rounded = create<arith::AddIOp>(loops, bits, half);
+  // A NaN must not become infinite when its lower bits are cut off.
+  Value quiet = create<arith::OrIOp>(loops, bits, constant(0x400000));
+  Value isNan =
+      create<arith::CmpFOp>(loops, arith::CmpFPredicate::UNO, value, value);
+  Value chosen = create<arith::SelectOp>(loops, isNan, quiet, rounded);
+  Value upper = create<arith::ShRUIOp>(loops, chosen, constant(16));
+  return create<arith::TruncIOp>(loops, builder.getI16Type(), upper);
+}
+
+/// The f32 whose upper half `half` is.
+static Value extendBf16(LoopBuilder &loops, Value half) {
+  OpBuilder &builder = loops.getBuilder();
+  Value wide = create<arith::ExtUIOp>(loops, builder.getI32Type(), half);
+  Value shift = create<arith::ConstantOp>(loops, builder.getI32IntegerAttr(16));
+  Value bits = create<arith::ShLIOp>(loops, wide, shift);
+  return create<arith::BitcastOp>(loops, builder.getF32Type(), bits);
+}
+
+/// A buffer of bf16 as one of 16-bit integers; the two are the same to LLVM.
+static Value asBits(LoopBuilder &loops, Value memref) {
+  auto type = llvm::cast<MemRefType>(memref.getType());
+  Type bits = MemRefType::get(type.getShape(), loops.getBuilder().getI16Type());
+  return UnrealizedConversionCastOp::create(loops.getBuilder(), loops.getLoc(),
+                                            bits, memref)
+      .getResult(0);
+}
+
 static Value convertFloat(LoopBuilder &loops, Value value, Type type) {
   unsigned from = value.getType().getIntOrFloatBitWidth();
   unsigned to = type.getIntOrFloatBitWidth();
@@ -144,13 +187,26 @@ Scalar LoopBuilder::convert(Scalar other) {
 }
 
 Scalar Buffer::load(ArrayRef<Index> position) const {
+  if (getType().getElementType().isBF16()) {
+    Value half = create<memref::LoadOp>(*loops, asBits(*loops, memref),
+                                        toValues(position));
+    return loops->convert({*loops, extendBf16(*loops, half)});
+  }
   Value element = create<memref::LoadOp>(*loops, memref, toValues(position));
   return loops->convert({*loops, element});
 }
 
 void Buffer::store(ArrayRef<Index> position, Scalar value) const {
-  Value element = convertFloat(*loops, value.get(), getType().getElementType());
-  memref::StoreOp::create(loops->getBuilder(), loops->getLoc(), element, memref,
+  Value buffer = memref;
+  Value element = value.get();
+  if (getType().getElementType().isBF16()) {
+    Type f32 = loops->getBuilder().getF32Type();
+    element = roundToBf16(*loops, convertFloat(*loops, element, f32));
+    buffer = asBits(*loops, memref);
+  } else {
+    element = convertFloat(*loops, element, getType().getElementType());
+  }
+  memref::StoreOp::create(loops->getBuilder(), loops->getLoc(), element, buffer,
                           toValues(position));
 }
 

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "isobath/Dialect/Net/NetDialect.h"
+#include "isobath/Dialect/Net/NetOps.h"
 #include "isobath/Planning/BufferizeEntry.h"
 #include "isobath/Target/Passes.h"
 #include "isobath/Target/Reference/ReferenceOpInterface.h"
@@ -44,6 +44,9 @@ public:
   /// The kernel for `op`, built when it is first asked for; null, after a
   /// diagnostic, if there is none.
   func::FuncOp get(Operation *op, TypeRange bufferTypes);
+
+  /// The kernel that copies `from`, rounded, to `to`.
+  func::FuncOp getCast(Location loc, Value from, Value to);
 
 private:
   func::FuncOp build(Operation *op, TypeRange bufferTypes);
@@ -83,6 +86,20 @@ func::FuncOp KernelTable::get(Operation *op, TypeRange bufferTypes) {
   if (!kernel)
     kernel = build(op, bufferTypes);
   return kernel;
+}
+
+func::FuncOp KernelTable::getCast(Location loc, Value from, Value to) {
+  auto tensor = [](Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    return RankedTensorType::get(type.getShape(), type.getElementType());
+  };
+  // An op in a block of its own, which says what the kernel computes.
+  Block block;
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToStart(&block);
+  auto op = net::CastOp::create(builder, loc, tensor(to),
+                                block.addArgument(tensor(from), loc));
+  return get(op, TypeRange{from.getType(), to.getType()});
 }
 
 /// Constants are not ours to give an interface to: all that occur are splats.
@@ -136,17 +153,35 @@ func::FuncOp KernelTable::build(Operation *op, TypeRange bufferTypes) {
   return kernel;
 }
 
+/// Kernels add up in their results, which must not round each time: a bf16
+/// result is computed in f32 and rounded once.
+static Value widen(OpBuilder &builder, Location loc, Value result) {
+  auto type = cast<MemRefType>(result.getType());
+  if (!type.getElementType().isBF16())
+    return result;
+  return memref::AllocOp::create(
+      builder, loc, MemRefType::get(type.getShape(), builder.getF32Type()));
+}
+
 void LowerToReference::runOnOperation() {
   ModuleOp module = getOperation();
   KernelTable kernels(module);
   auto launch = [&](OpBuilder &builder, Operation *op, ValueRange operands,
                     ValueRange results) -> LogicalResult {
+    Location loc = op->getLoc();
     SmallVector<Value> buffers(operands);
-    llvm::append_range(buffers, results);
+    for (Value result : results)
+      buffers.push_back(isa<net::CastOp>(op) ? result
+                                             : widen(builder, loc, result));
     func::FuncOp kernel = kernels.get(op, ValueRange(buffers).getTypes());
     if (!kernel)
       return failure(); // reported by the table
-    func::CallOp::create(builder, op->getLoc(), kernel, buffers);
+    func::CallOp::create(builder, loc, kernel, buffers);
+    auto wide = ArrayRef(buffers).drop_front(operands.size());
+    for (auto [from, to] : llvm::zip_equal(wide, results))
+      if (from != to)
+        func::CallOp::create(builder, loc, kernels.getCast(loc, from, to),
+                             ValueRange{from, to});
     return success();
   };
   SmallVector<func::FuncOp> entries;

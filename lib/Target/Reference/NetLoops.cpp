@@ -316,6 +316,11 @@ static void scale(ScaleOp op, LoopBuilder &k, Buffers in, Buffers out) {
   });
 }
 
+static void changeType(CastOp, LoopBuilder &k, Buffers in, Buffers out) {
+  k.loops(out[0].shape(),
+          [&](ArrayRef<Index> at) { out[0].store(at, in[0].load(at)); });
+}
+
 static void addVector(AddVectorOp, LoopBuilder &k, Buffers in, Buffers out) {
   k.loops(out[0].shape(), [&](ArrayRef<Index> at) {
     out[0].store(at, in[0].load(at) + in[1].load({at[2]}));
@@ -394,6 +399,7 @@ static void adamw(AdamWOp op, LoopBuilder &k, Buffers in, Buffers out) {
 
 void isobath::reference::registerNetLoops(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, NetDialect *) {
+    CastOp::attachInterface<LoopModel<CastOp, changeType>>(*context);
     EmbeddingOp::attachInterface<LoopModel<EmbeddingOp, embedding>>(*context);
     EmbeddingAdjointOp::attachInterface<
         LoopModel<EmbeddingAdjointOp, embeddingAdjoint>>(*context);

@@ -44,6 +44,16 @@ func.func @embedding_result(%table: tensor<5x4xf32>, %ids: tensor<2x3xi32>) {
 
 // -----
 
+func.func @group_tokens_c1(%ids: tensor<2x3xi32>) {
+  // expected-error @below {{expected 'vocabulary' to be positive, got 0}}
+  // expected-error @below {{'net.group_tokens' op failed to infer returned types}}
+  %s, %o = net.group_tokens %ids {vocabulary = 0 : i64}
+    : (tensor<2x3xi32>) -> (tensor<1xi32>, tensor<6xi32>)
+  return
+}
+
+// -----
+
 func.func @embedding_adjoint_c1(%g: tensor<2x3x4xf32>, %ids: tensor<2x3xi32>) {
   // expected-error @below {{expected 'rows' to be positive, got 0}}
   // expected-error @below {{'net.embedding_adjoint' op failed to infer returned types}}

@@ -25,6 +25,14 @@ func.func @embedding_adjoint(%gradient: tensor<2x8x64xf32>,
   return
 }
 
+// CHECK-LABEL: func.func @group_tokens
+// CHECK: net.group_tokens %{{.*}} {vocabulary = 256 : i64} : (tensor<2x8xi32>) -> (tensor<257xi32>, tensor<16xi32>)
+func.func @group_tokens(%ids: tensor<2x8xi32>) {
+  %starts, %order = net.group_tokens %ids {vocabulary = 256 : i64}
+    : (tensor<2x8xi32>) -> (tensor<257xi32>, tensor<16xi32>)
+  return
+}
+
 // CHECK-LABEL: func.func @rms_norm
 // CHECK: net.rms_norm %{{.*}}, %{{.*}} {epsilon = 9.99{{[0-9]+}}E-7 : f64} : (tensor<2x8x64xf32>, tensor<64xf32>) -> tensor<2x8x64xf32>
 func.func @rms_norm(%x: tensor<2x8x64xf32>, %weight: tensor<64xf32>) {
@@ -183,6 +191,13 @@ func.func @sum_tokens_bf16(%x: tensor<2x8x64xbf16>) {
 // CHECK: net.broadcast %{{.*}} : (tensor<f32>) -> tensor<2x8xf32>
 func.func @broadcast(%value: tensor<f32>) {
   %y = net.broadcast %value : (tensor<f32>) -> tensor<2x8xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @cast
+// CHECK: net.cast %{{.*}} : (tensor<2x8xf32>) -> tensor<2x8xbf16>
+func.func @cast(%x: tensor<2x8xf32>) {
+  %y = net.cast %x : (tensor<2x8xf32>) -> tensor<2x8xbf16>
   return
 }
 

@@ -42,12 +42,14 @@ func.func @route(%w: tensor<8xf32> {net.name = "w"},
 
 // -----
 
-// Keys of a bf16 route are not rounded: one truncation, at the store of a mix.
-// CHECK-LABEL: func.func private @reference.depth.route
-// CHECK: arith.extf %{{.*}} : bf16 to f32
-// CHECK: %[[MIX:[0-9]+]] = arith.truncf %{{.*}} : f32 to bf16
-// CHECK-NEXT: memref.store %[[MIX]]
-// CHECK-NOT: arith.truncf
+// Keys of a bf16 route are not rounded: the mix is computed in f32, and rounded
+// once when it is copied.
+// CHECK-LABEL: func.func @route_bf16
+// CHECK: call @[[ROUTE:reference.depth.route.[0-9]+]](%arg0, %arg1, %arg1, %[[WIDE:alloc_[0-9]+]],
+// CHECK: call @reference.net.cast.{{[0-9]+}}(%[[WIDE]], %arg2)
+// CHECK: func.func private @[[ROUTE]](
+// CHECK: arith.extui %{{.*}} : i16 to i32
+// CHECK-NOT: i32 to i16
 // CHECK: return
 func.func @route_bf16(%w: tensor<8xf32> {net.name = "w"},
                       %e: tensor<2x3x8xbf16> {net.name = "e"})

@@ -125,6 +125,34 @@ def Net_BroadcastOp : Op<Net_Dialect, "broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Net_CastOp : Op<Net_Dialect, "cast", [Pure]> {
+  let summary = "the same numbers in another type";
+  let description = [{
+    Every element rounded to the nearest of the result's type, to the even one
+    of two, or extended, which is exact.
+
+    - (C1) both have one shape
+
+    ```mlir
+    %y = net.cast %x : (tensor<2x8xf32>) -> tensor<2x8xbf16>
+    ```
+  }];
+  let arguments = (ins Net_Tensor:$input);
+  let results = (outs Net_Tensor:$output);
+  let assemblyFormat = [{
+    $input attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// Whether every element keeps its value.
+    bool isExtension() {
+      return getInput().getType().getElementTypeBitWidth() <
+             getOutput().getType().getElementTypeBitWidth();
+    }
+  }];
+}
+
 def Net_SwiGLUOp : Net_DifferentiableOp<"swiglu"> {
   let summary = "gated activation";
   let description = [{

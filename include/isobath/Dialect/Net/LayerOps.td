@@ -57,6 +57,30 @@ def Net_EmbeddingAdjointOp : Net_Op<"embedding_adjoint"> {
   }];
 }
 
+def Net_GroupTokensOp : Net_Op<"group_tokens"> {
+  let summary = "the tokens of every id";
+  let description = [{
+    `order` lists the tokens b·T + t sorted by id, those of one id in their
+    order: the tokens of id v are order[starts[v]] … order[starts[v + 1] − 1].
+    With these lists the adjoint of an embedding can be computed an id at a
+    time. The op comes from `isobath-lower-to-rows` and is a library's: it has
+    no loops of its own on the reference target.
+
+    - (C1) `vocabulary` > 0
+
+    ```mlir
+    %starts, %order = net.group_tokens %ids {vocabulary = 256 : i64}
+      : (tensor<2x8xi32>) -> (tensor<257xi32>, tensor<16xi32>)
+    ```
+  }];
+  let arguments = (ins Net_Ids:$ids, I64Attr:$vocabulary);
+  let results = (outs Net_Integers:$starts, Net_Integers:$order);
+  let assemblyFormat = [{
+    $ids attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 0;
+}
+
 //===----------------------------------------------------------------------===//
 // RMSNorm
 //===----------------------------------------------------------------------===//
@@ -120,13 +144,16 @@ def Net_RMSNormAdjointOp : Net_Op<"rms_norm_adjoint"> {
 // Linear
 //===----------------------------------------------------------------------===//
 
-def Net_LinearOp : Net_DifferentiableOp<"linear"> {
+def Net_LinearOp
+    : Net_ProductOp<"linear",
+                    [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "multiply by a weight matrix";
   let description = [{
     `y = x Wᵀ` for `weight` W [out, in].
 
     - (C1) the channels of `input` are the columns of `weight`
-    - (C2) both have one element type
+    - (C2) both have one element type; the result has it too, or is f32 of bf16
+      operands or bf16 of f32 ones
 
     ```mlir
     %y = net.linear %x, %w
@@ -140,13 +167,14 @@ def Net_LinearOp : Net_DifferentiableOp<"linear"> {
   }];
 }
 
-def Net_LinearInputAdjointOp : Net_Op<"linear_input_adjoint"> {
+def Net_LinearInputAdjointOp : Net_ProductOp<"linear_input_adjoint"> {
   let summary = "gradient of a linear layer's input";
   let description = [{
     `∂x = gradient W` for `weight` W [out, in].
 
     - (C1) the channels of `gradient` are the rows of `weight`
-    - (C2) both have one element type
+    - (C2) both have one element type; the result has it too, or is f32 of bf16
+      operands or bf16 of f32 ones
 
     ```mlir
     %gx = net.linear_input_adjoint %g, %w
@@ -160,13 +188,14 @@ def Net_LinearInputAdjointOp : Net_Op<"linear_input_adjoint"> {
   }];
 }
 
-def Net_LinearWeightAdjointOp : Net_Op<"linear_weight_adjoint"> {
+def Net_LinearWeightAdjointOp : Net_ProductOp<"linear_weight_adjoint"> {
   let summary = "gradient of a linear layer's weight";
   let description = [{
     `∂W[o,i] = Σ over tokens of gradient[o] x[i]`.
 
     - (C1) `gradient` and `input` have the same sequences and tokens
-    - (C2) both have one element type
+    - (C2) both have one element type; the result has it too, or is f32 of bf16
+      operands or bf16 of f32 ones
 
     ```mlir
     %gw = net.linear_weight_adjoint %g, %x

@@ -101,4 +101,12 @@ class Net_DifferentiableOp<string mnemonic, list<Trait> traits = []>
              !listconcat([DeclareOpInterfaceMethods<DifferentiableOpInterface>],
                          traits)>;
 
+/// A matrix product. Its sums are wider than a bf16 in any case, so that the
+/// result may be f32 where the operands are bf16, or the other way round.
+class Net_ProductOp<string mnemonic, list<Trait> traits = []>
+    : Op<Net_Dialect, mnemonic,
+         !listconcat([Pure, InferTypeOpAdaptorWithIsCompatible], traits)> {
+  let hasVerifier = 1;
+}
+
 #endif // ISOBATH_DIALECT_NET_NETDIALECT_TD

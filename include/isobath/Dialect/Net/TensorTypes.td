@@ -29,5 +29,8 @@ def Net_HeadValues
     : Net_TensorOfRank<[3], "static floating-point tensor, one value a head and token">;
 def Net_Ids : RankedTensorOf<[I32], [HasStaticShapePred, HasAnyRankOfPred<[2]>],
                              "static tensor of 32-bit ids">;
+def Net_Integers
+    : RankedTensorOf<[I32], [HasStaticShapePred, HasAnyRankOfPred<[1]>],
+                     "static vector of 32-bit integers">;
 
 #endif // ISOBATH_DIALECT_NET_TENSORTYPES_TD

@@ -67,6 +67,9 @@ private:
 /// Adds the verbs. `source` outlives the application.
 void addModelCommands(CLI::App &application, ProgramSource &source);
 
+/// Adds the verb `bench`.
+void addBenchCommand(CLI::App &application, ProgramSource &source);
+
 /// Adds the verb `prepare`.
 void addPrepareCommand(CLI::App &application);
 

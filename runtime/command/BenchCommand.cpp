@@ -1,0 +1,198 @@
+//===- BenchCommand.cpp - The verb bench ----------------------------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Times are medians over steps of one run. The step's matrix products are
+// measured twice: as the step calls them, where the caches are full of other
+// things, and alone, one after the other, as the least that the step can take.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verbs.h"
+
+#include "isobath/runtime/cpu_library.h"
+#include "isobath/runtime/error.h"
+#include "isobath/runtime/option_checks.h"
+#include "isobath/runtime/tensors.h"
+#include "isobath/runtime/trainer.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+
+namespace isobath::runtime {
+
+namespace {
+struct BenchStepCommand {
+  std::uint64_t steps = 5;
+  ProgramRequest request;
+  bool json = false;
+};
+
+struct StepTimes {
+  double step = 0; // all in milliseconds
+  std::array<double, cpuPartNames.size()> parts{};
+  double products = 0; // alone
+};
+} // namespace
+
+static double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half]
+                           : (values[half - 1] + values[half]) / 2;
+}
+
+/// Milliseconds that `action` takes.
+template <typename Action> static double timeOf(Action &&action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+/// The most memory that this process has had resident, in bytes; 0 where the
+/// system does not say.
+static std::uint64_t residentBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:"))
+      return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+  return 0;
+}
+
+/// Runs the products of a step on matrices of their sizes; the median of
+/// `repeats`.
+static double timeProducts(const std::vector<RecordedProduct> &products,
+                           std::uint64_t repeats) {
+  const auto bytes = [](std::int64_t elements, std::int32_t type) {
+    return static_cast<std::size_t>(elements) * (type == ISOBATH_BF16 ? 2 : 4);
+  };
+  std::array<std::size_t, 3> most{};
+  for (const RecordedProduct &p : products) {
+    most[0] = std::max(most[0], bytes(p.M * p.N, p.typeC));
+    most[1] = std::max(most[1], bytes(p.M * p.K, p.typeA));
+    most[2] = std::max(most[2], bytes(p.K * p.N, p.typeB));
+  }
+  // Zeros take as long as other numbers, and stay finite.
+  std::array<std::vector<std::byte>, 3> matrices;
+  for (std::size_t i = 0; i < 3; ++i)
+    matrices[i].resize(most[i]);
+  std::vector<double> times;
+  for (std::uint64_t i = 0; i < repeats + 1; ++i)
+    times.push_back(timeOf([&] {
+      for (const RecordedProduct &p : products)
+        isobath_cpu_product(matrices[0].data(), matrices[1].data(),
+                            matrices[2].data(), p.M, p.N, p.K, p.typeC, p.typeA,
+                            p.typeB, p.flags);
+    }));
+  times.erase(times.begin()); // the first makes the library's kernels
+  return median(times);
+}
+
+/// Trains on tokens that are random: what they are changes no time.
+static StepTimes timeSteps(Trainer &trainer, const Manifest &manifest,
+                           std::uint64_t steps) {
+  const FillBatch fill = [&](std::uint64_t first,
+                             std::span<std::int32_t> tokens,
+                             std::span<std::int32_t> targets) {
+    const auto id = [&](std::uint64_t position) {
+      return static_cast<std::int32_t>((first * manifest.context + position) *
+                                       2654435761u % manifest.vocabulary);
+    };
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      tokens[i] = id(i);
+      targets[i] = id(i + 1);
+    }
+  };
+  trainer.step(1, fill); // the first touches memory and makes kernels
+  std::vector<double> times;
+  std::array<std::vector<double>, cpuPartNames.size()> parts;
+  StepTimes result;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    CpuProfile profile;
+    setProfile(&profile);
+    times.push_back(timeOf([&] { trainer.step(2, fill); }));
+    setProfile(nullptr);
+    for (std::size_t part = 0; part < parts.size(); ++part)
+      parts[part].push_back(profile.seconds[part] * 1000);
+    if (i + 1 == steps)
+      result.products = timeProducts(profile.products, steps);
+  }
+  result.step = median(times);
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    result.parts[part] = median(parts[part]);
+  return result;
+}
+
+static void runBenchStep(const BenchStepCommand &command,
+                         ProgramSource &source) {
+  const std::shared_ptr<Unit> unit = source.load(command.request);
+  const Manifest &manifest = unit->manifest();
+  Buffers buffers;
+  Trainer trainer(*unit, buffers);
+  buffers.allocate();
+  initialiseParameters(manifest, manifest.train.seed, buffers);
+  const StepTimes times = timeSteps(trainer, manifest, command.steps);
+
+  if (command.json) {
+    nlohmann::ordered_json parts;
+    for (std::size_t i = 0; i < cpuPartNames.size(); ++i)
+      parts[cpuPartNames[i]] = times.parts[i];
+    printJson({{"step_ms", times.step},
+               {"parts", parts},
+               {"gemm_only_ms", times.products},
+               {"planned_bytes", buffers.plannedBytes()},
+               {"resident_bytes", residentBytes()},
+               {"threads", threads()},
+               {"steps", command.steps}});
+    return;
+  }
+  const auto print = [](const char *label, double milliseconds) {
+    std::cout << std::left << std::setw(24) << label << std::right << std::fixed
+              << std::setprecision(2) << std::setw(10) << milliseconds
+              << " ms\n";
+  };
+  print("step", times.step);
+  for (std::size_t i = 0; i < cpuPartNames.size(); ++i)
+    print((std::string("  ") + cpuPartNames[i]).c_str(), times.parts[i]);
+  print("its products alone", times.products);
+  std::cout << std::left << std::setw(24) << "step / products" << std::right
+            << std::fixed << std::setprecision(2) << std::setw(10)
+            << times.step / times.products << '\n';
+}
+
+void addBenchCommand(CLI::App &application, ProgramSource &source) {
+  CLI::App *bench = application.add_subcommand(
+      "bench", "Measure against what this machine can do");
+  bench->require_subcommand(1);
+  auto options = std::make_shared<BenchStepCommand>();
+  options->request.entries = {"gradient", "accumulate", "norm", "update"};
+  CLI::App *command = bench->add_subcommand(
+      "step", "Time a training step, its parts, and its matrix products alone");
+  source.addOptions(*command);
+  command
+      ->add_option("--steps", options->steps,
+                   "Steps to take the median of, after one that does not count")
+      ->check(wholeNumber(1, 1000))
+      ->type_name("N");
+  command
+      ->add_option("--set", options->request.overrides,
+                   "Replace a setting of the model description; may be "
+                   "repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  addJsonFlag(*command, options->json);
+  command->callback([options, &source] { runBenchStep(*options, source); });
+}
+
+} // namespace isobath::runtime

@@ -1,0 +1,63 @@
+// RUN: isobath-opt %s --isobath-store-activations --canonicalize --cse | FileCheck %s
+
+// Roundings of a bf16 model. What a product reads is rounded, weights too; what
+// it returns is bf16, and readers that are no products extend it again.
+// CHECK-LABEL: func.func @products
+// CHECK-SAME: %[[X:.*]]: tensor<1x2x8xf32>, %[[W:.*]]: tensor<8x8xf32>
+// CHECK-DAG: %[[NARROW_W:.*]] = net.cast %[[W]] : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+// CHECK-DAG: %[[NARROW_X:.*]] = net.cast %[[X]] : (tensor<1x2x8xf32>) -> tensor<1x2x8xbf16>
+// CHECK: %[[Y:.*]] = net.linear %[[NARROW_X]], %[[NARROW_W]] : (tensor<1x2x8xbf16>, tensor<8x8xbf16>) -> tensor<1x2x8xbf16>
+// CHECK: %[[WIDE_Y:.*]] = net.cast %[[Y]] : (tensor<1x2x8xbf16>) -> tensor<1x2x8xf32>
+// CHECK: %[[Z:.*]] = net.swiglu %[[WIDE_Y]], %[[WIDE_Y]]
+// CHECK: %[[NARROW_Z:.*]] = net.cast %[[Z]]
+// A product of a product takes the result as it is.
+// CHECK: net.linear %[[NARROW_Z]], %[[NARROW_W]] : (tensor<1x2x8xbf16>, tensor<8x8xbf16>) -> tensor<1x2x8xbf16>
+func.func @products(%x: tensor<1x2x8xf32>, %w: tensor<8x8xf32>)
+    -> tensor<1x2x8xf32> {
+  %y = net.linear %x, %w
+    : (tensor<1x2x8xf32>, tensor<8x8xf32>) -> tensor<1x2x8xf32>
+  %z = net.swiglu %y, %y
+    : (tensor<1x2x8xf32>, tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %v = net.linear %z, %w
+    : (tensor<1x2x8xf32>, tensor<8x8xf32>) -> tensor<1x2x8xf32>
+  %r = net.add %v, %x
+    : (tensor<1x2x8xf32>, tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  return %r : tensor<1x2x8xf32>
+}
+
+// Logits stay f32, and so does the gradient of a weight, of bf16 operands.
+// CHECK-LABEL: func.func @logits
+// CHECK: net.linear %{{.*}}, %{{.*}} : (tensor<1x2x8xbf16>, tensor<5x8xbf16>) -> tensor<1x2x5xf32>
+// CHECK: net.linear_weight_adjoint %{{.*}}, %{{.*}} : (tensor<1x2x5xbf16>, tensor<1x2x8xbf16>) -> tensor<5x8xf32>
+// CHECK: net.linear_input_adjoint %{{.*}}, %{{.*}} : (tensor<1x2x5xbf16>, tensor<5x8xbf16>) -> tensor<1x2x8xf32>
+func.func @logits(%x: tensor<1x2x8xf32>, %w: tensor<5x8xf32>,
+                  %targets: tensor<1x2xi32>, %g: tensor<1x2xf32>)
+    -> (tensor<1x2xf32>, tensor<5x8xf32>, tensor<1x2x8xf32>) {
+  %l = net.linear %x, %w
+    : (tensor<1x2x8xf32>, tensor<5x8xf32>) -> tensor<1x2x5xf32>
+  %losses, %lse = net.cross_entropy %l, %targets
+    : (tensor<1x2x5xf32>, tensor<1x2xi32>) -> (tensor<1x2xf32>, tensor<1x2xf32>)
+  %gl = net.cross_entropy_adjoint %l, %targets, %lse, %g
+    : (tensor<1x2x5xf32>, tensor<1x2xi32>, tensor<1x2xf32>, tensor<1x2xf32>)
+    -> tensor<1x2x5xf32>
+  %gw = net.linear_weight_adjoint %gl, %x
+    : (tensor<1x2x5xf32>, tensor<1x2x8xf32>) -> tensor<5x8xf32>
+  %gx = net.linear_input_adjoint %gl, %w
+    : (tensor<1x2x5xf32>, tensor<5x8xf32>) -> tensor<1x2x8xf32>
+  return %losses, %gw, %gx : tensor<1x2xf32>, tensor<5x8xf32>, tensor<1x2x8xf32>
+}
+
+// Sources of a route are rounded once, its mixes and statistics are not.
+// CHECK-LABEL: func.func @route
+// CHECK: %[[E:.*]] = net.embedding
+// CHECK: %[[NARROW:.*]] = net.cast %[[E]] : (tensor<1x2x8xf32>) -> tensor<1x2x8xbf16>
+// CHECK: %[[STORED:.*]] = net.cast %[[NARROW]] : (tensor<1x2x8xbf16>) -> tensor<1x2x8xf32>
+// CHECK: depth.route queries(%{{.*}} : tensor<8xf32>) closed(%[[STORED]], %[[STORED]] : tensor<1x2x8xf32>)
+func.func @route(%ids: tensor<1x2xi32>, %table: tensor<5x8xf32>,
+                 %q: tensor<8xf32>) -> tensor<1x2x8xf32> {
+  %e = net.embedding %table, %ids
+    : (tensor<5x8xf32>, tensor<1x2xi32>) -> tensor<1x2x8xf32>
+  %h, %a, %l, %r = depth.route queries(%q : tensor<8xf32>)
+    closed(%e, %e : tensor<1x2x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  return %h : tensor<1x2x8xf32>
+}

@@ -1,0 +1,104 @@
+#===- compare_devices.py - The CPU against the reference -----------------===//
+#
+# Part of the Isobath project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===----------------------------------------------------------------------===//
+#
+# Gradients of random models on the device `cpu`, in f32 and bf16, beside those
+# of the reference. With |·| the Euclidean norm, per tensor:
+#
+#     |g − g*| ≤ t · s + |g* − f*|       s = max(|g*|, 1e-4 · |all gradients|)
+#
+# with g* the reference's gradient in that type, f* the one in f64, and t 1e-4
+# for f32 and 2e-2 for bf16. Both devices round at the same places, but add in
+# another order, and so round differently now and then; a sum that falls close
+# to the middle between two bf16 numbers becomes the other one, by 2^-8. That
+# does not weigh more than all roundings together, which is the second term; the
+# first is there where they happen to cancel.
+#
+#===----------------------------------------------------------------------===//
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from commands import CommandError, run_json
+from compare_gradients import FLOOR, norm
+from tensor_files import read_safetensors
+
+BATCH = 2
+
+
+def gradients(folder, device, precision):
+    path = folder / f"{device}.{precision}"
+    run_json(["isobath", "grad", folder / "model.yaml", "--weights",
+              folder / "weights.safetensors", "--data", folder / "data.bin",
+              "--batch", str(BATCH), "-o", path, "--device", device,
+              "--precision", precision])
+    return read_safetensors(path)
+
+
+def distance(first, second):
+    return norm(a - b for a, b in zip(first.values, second.values))
+
+
+def worst_ratio(found, expected, unrounded, tolerance):
+    """The largest |g − g*| over its bound, and the tensor's name."""
+    total = norm(x for t in expected.values() for x in t.values)
+    worst = (0.0, "none")
+    for name, wanted in expected.items():
+        scale = max(norm(wanted.values), FLOOR * total)
+        bound = tolerance * scale + distance(wanted, unrounded[name])
+        error = distance(found[name], wanted)
+        # Not a number is never small enough.
+        ratio = error / bound if bound else (0.0 if error == 0 else 1e9)
+        if not ratio <= worst[0]:
+            worst = (ratio, name)
+    return worst
+
+
+def check(folder, seed):
+    """Lines that say what differs for one random model."""
+    subprocess.run([sys.executable, Path(__file__).with_name("random_model.py"),
+                    "--seed", str(seed), "--storage", "F32", "-o", folder],
+                   check=True)
+    exact = gradients(folder, "reference", "f64")
+    failures = []
+    for precision, tolerance in [("f32", 1e-4), ("bf16", 2e-2)]:
+        expected = gradients(folder, "reference", precision)
+        found = gradients(folder, "cpu", precision)
+        if found.keys() != expected.keys():
+            failures.append(f"seed {seed}, {precision}: other tensors")
+            continue
+        ratio, name = worst_ratio(found, expected, exact, tolerance)
+        if not ratio <= 1:
+            failures.append(f"seed {seed}, {precision}: {name} differs by "
+                            f"{ratio:.3g} of what is allowed")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description="Compares gradients of random models on both devices.")
+    parser.add_argument("--first", type=int, default=1, help="first seed")
+    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("-o", "--output", type=Path, required=True,
+                        help="a folder")
+    arguments = parser.parse_args()
+    failures = []
+    try:
+        for seed in range(arguments.first, arguments.first + arguments.count):
+            failures += check(arguments.output / str(seed), seed)
+    except CommandError as problem:
+        sys.exit(f"error: {problem}")
+    for line in failures:
+        print(line)
+    print(f"{arguments.count} random models, {len(failures)} differences")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
