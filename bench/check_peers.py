@@ -31,6 +31,9 @@ from processes import Failure, run_isobath, run_peer
 # f64 tells whether the formulas are the same. What f32 and bf16 add is
 # rounding, of 2^-24 and 2^-9 an operation, through three layers and back.
 TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "bf16": 0.1}
+# JAX's dot_product_attention takes its softmax in f32 whatever it is
+# given, so that f64 only takes the rounding of everything else away.
+JAX_F64 = 1e-5
 SEQUENCES = 2
 
 SIZES = """model:
@@ -115,7 +118,9 @@ def report(framework, precision, folder, found, wanted):
     ratio, name = worst_difference(
         load_file(folder / f"{precision}.safetensors"),
         load_file(folder / "expected.safetensors"))
-    good = max(loss, ratio) <= TOLERANCES[precision]
+    tolerance = (JAX_F64 if (framework, precision) == ("jax", "f64") else
+                 TOLERANCES[precision])
+    good = max(loss, ratio) <= tolerance
     print(f"{framework:15}  {precision:4}  {folder.name:12}  loss {loss:7.1e}  "
           f"gradients {ratio:7.1e} ({name})  {'passed' if good else 'FAILED'}",
           flush=True)

@@ -13,8 +13,8 @@
 #     PEER --gradients FOLDER… [--compile] [--precision P…] [--threads N]
 #
 # The first prints how long steps take. The second reads model.yaml,
-# weights.safetensors and ids.npy [B * T + 1] of each folder, writes gradients to
-# P.safetensors there, and prints losses. Both print one JSON object.
+# weights.safetensors and ids.npy [B * T + 1] of each folder, writes gradients
+# to P.safetensors there, and prints losses. Both print one JSON object.
 #
 #===----------------------------------------------------------------------===//
 
