@@ -37,13 +37,12 @@ def run(command, folder):
 def imitate_first_command(repository, folder):
     """What scripts/quickstart leaves behind, made in a second."""
     shutil.rmtree(folder, ignore_errors=True)
-    (folder / "runs" / "rd-tiny").mkdir(parents=True)
+    (folder / "runs" / "rd").mkdir(parents=True)
     (folder / "data").mkdir()
     (folder / "examples").symlink_to(repository / "examples")
     shutil.copy(repository / "LICENSE", folder / "data" / "text.txt")
     run("isobath prepare data/text.txt -o data/novels", folder)
-    run("isobath init examples/rd-tiny.yaml -o runs/rd-tiny/final.safetensors",
-        folder)
+    run("isobath init examples/rd.yaml -o runs/rd/final.safetensors", folder)
 
 
 def write_files(text, folder):
