@@ -100,6 +100,15 @@ void addWeightsOption(CLI::App &command, std::string &weights) {
       ->type_name("FILE");
 }
 
+void addOverridesOption(CLI::App &command,
+                        std::vector<std::string> &overrides) {
+  command
+      .add_option("--set", overrides,
+                  "Replace a setting of the model description; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
 void addSeedOption(CLI::App &command, std::optional<std::uint64_t> &seed) {
   command
       .add_option("--seed", seed,

@@ -185,12 +185,7 @@ void addBenchCommand(CLI::App &application, ProgramSource &source) {
                    "Steps to take the median of, after one that does not count")
       ->check(wholeNumber(1, 1000))
       ->type_name("N");
-  command
-      ->add_option("--set", options->request.overrides,
-                   "Replace a setting of the model description; may be "
-                   "repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  addOverridesOption(*command, options->request.overrides);
   addJsonFlag(*command, options->json);
   command->callback([options, &source] { runBenchStep(*options, source); });
 }

@@ -108,12 +108,7 @@ void addTrainCommand(CLI::App &application, ProgramSource &source) {
   command->add_flag("--resume", options->resume,
                     "Continue the run in RUN from its last checkpoint, or "
                     "start it if there is none");
-  command
-      ->add_option("--set", options->request.overrides,
-                   "Replace a setting of the model description; may be "
-                   "repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  addOverridesOption(*command, options->request.overrides);
   addJsonFlag(*command, options->json);
   command->callback([options, &source] { runTrain(*options, source); });
 }

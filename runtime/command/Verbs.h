@@ -31,6 +31,7 @@ void addInfoCommand(CLI::App &application, ProgramSource &source);
 /// Options that several verbs have, with the same text everywhere.
 void addJsonFlag(CLI::App &command, bool &json);
 void addWeightsOption(CLI::App &command, std::string &weights);
+void addOverridesOption(CLI::App &command, std::vector<std::string> &overrides);
 void addSeedOption(CLI::App &command, std::optional<std::uint64_t> &seed);
 
 /// Prints the object on one line of standard output.

@@ -69,7 +69,8 @@ func.func @read_later(%total: tensor<48xf32> {net.name = "total"},
 // CHECK: %[[A:[a-z0-9_]+]] = memref.alloc
 // CHECK: row.launch @scale(%{{.*}}) outs(%[[A]])
 // CHECK: row.launch @scale{{.*}}(%[[A]]) outs(%[[A]])
-// CHECK: row.launch @rms_norm(%[[A]], %{{.*}}) outs(%{{.*}})
+// CHECK: %[[NORM:[a-z0-9_]+]] = memref.alloc
+// CHECK: row.launch @rms_norm(%[[A]], %{{.*}}) outs(%[[NORM]])
 func.func @intermediate(%x: tensor<1x2x8xf32> {net.name = "x"},
                         %w: tensor<8xf32> {net.name = "w"})
     -> (tensor<1x2x8xf32> {net.name = "y"}) {
@@ -77,7 +78,9 @@ func.func @intermediate(%x: tensor<1x2x8xf32> {net.name = "x"},
     : (tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
   %b = net.scale %a {factor = 3.0 : f64}
     : (tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
-  %y = net.rms_norm %b, %w {epsilon = 1.0e-6 : f64}
+  %n = net.rms_norm %b, %w {epsilon = 1.0e-6 : f64}
     : (tensor<1x2x8xf32>, tensor<8xf32>) -> tensor<1x2x8xf32>
+  %y = net.scale %n {factor = 5.0 : f64}
+    : (tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
   return %y : tensor<1x2x8xf32>
 }
