@@ -46,6 +46,12 @@ struct StripGroup {
   mlir::Value start; // index: the first column
   /// Lanes of each strip that the row has: all, but for the last.
   llvm::SmallVector<int64_t, groupStrips> lanes;
+
+  /// The same strips of a buffer, which has all lanes of the last one.
+  StripGroup whole() const {
+    return {start,
+            llvm::SmallVector<int64_t, groupStrips>(lanes.size(), stripLanes)};
+  }
 };
 
 /// One vector of stripLanes elements for each strip of a group.

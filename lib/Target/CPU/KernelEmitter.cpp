@@ -84,16 +84,13 @@ Value KernelEmitter::extract(Value row, int64_t column) {
   return vector::ExtractOp::create(builder, strips.front(), column - start);
 }
 
-/// A loop that runs: scalars are carried as they are, rows in buffers.
-void KernelEmitter::emitLoop(scf::ForOp loop) {
-  SmallVector<Value> carried, results;
+/// Stores the rows that a loop starts with to the buffers in which it carries
+/// them.
+void KernelEmitter::startCarriedRows(scf::ForOp loop) {
   llvm::MapVector<int64_t, SmallVector<unsigned>> rows; // by width
-  for (auto [number, start] : llvm::enumerate(loop.getInitArgs())) {
-    if (!isRow(start))
-      carried.push_back(scalars.lookup(start));
-    else
+  for (auto [number, start] : llvm::enumerate(loop.getInitArgs()))
+    if (isRow(start))
       rows[cpu::getWidth(start)].push_back(number);
-  }
   for (auto &[width, numbers] : rows) {
     forEachGroup(width, {}, [&](const StripGroup &group, auto) {
       StripEvaluator evaluator(*this, group);
@@ -102,17 +99,34 @@ void KernelEmitter::emitLoop(scf::ForOp loop) {
         values.push_back(evaluator.evaluate(loop.getInitArgs()[number]));
       for (auto [number, strips] : llvm::zip_equal(numbers, values))
         arguments.store(strips, getBuffer(loop.getRegionIterArg(number)),
-                        {group.start, SmallVector<int64_t, groupStrips>(
-                                          group.lanes.size(), stripLanes)});
+                        group.whole());
     });
     for (unsigned number : numbers) {
-      filled.insert(loop.getRegionIterArg(number));
-      buffers[loop.getResult(number)] =
-          getBuffer(loop.getRegionIterArg(number));
-      filled.insert(loop.getResult(number));
+      Value argument = loop.getRegionIterArg(number);
+      Value result = loop.getResult(number);
+      buffers[result] = getBuffer(argument);
+      filled.insert(argument);
+      filled.insert(result);
     }
   }
+}
 
+/// Continues in the body of `loop`, in front of the terminator that it has or
+/// is to get.
+static void enterBody(ImplicitLocOpBuilder &builder, scf::ForOp loop) {
+  if (loop.getInitArgs().empty())
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+  else
+    builder.setInsertionPointToEnd(loop.getBody());
+}
+
+/// A loop that runs: scalars are carried as they are, rows in buffers.
+void KernelEmitter::emitLoop(scf::ForOp loop) {
+  startCarriedRows(loop);
+  SmallVector<Value> carried, results;
+  for (Value start : loop.getInitArgs())
+    if (!isRow(start))
+      carried.push_back(scalars.lookup(start));
   auto emitted =
       scf::ForOp::create(builder, scalars.lookup(loop.getLowerBound()),
                          scalars.lookup(loop.getUpperBound()),
@@ -127,10 +141,7 @@ void KernelEmitter::emitLoop(scf::ForOp loop) {
     scalars.map(result, emitted.getResult(next++));
   }
   OpBuilder::InsertionGuard guard(builder);
-  if (!carried.empty())
-    builder.setInsertionPointToEnd(emitted.getBody());
-  else
-    builder.setInsertionPoint(emitted.getBody()->getTerminator());
+  enterBody(builder, emitted);
   emitBlock(*loop.getBody());
   if (carried.empty())
     return;
@@ -159,10 +170,7 @@ SmallVector<Value> KernelEmitter::forEachGroup(
     auto loop = scf::ForOp::create(builder, index(0), index(start),
                                    index(groupLanes), values);
     OpBuilder::InsertionGuard guard(builder);
-    if (values.empty())
-      builder.setInsertionPoint(loop.getBody()->getTerminator());
-    else
-      builder.setInsertionPointToEnd(loop.getBody());
+    enterBody(builder, loop);
     whole.start = loop.getInductionVar();
     SmallVector<Value> next(loop.getRegionIterArgs());
     body(whole, next);
@@ -308,7 +316,7 @@ void KernelEmitter::emitGroup(const KernelSchedule::Pass &pass,
                               MutableArrayRef<Value> accumulators,
                               llvm::DenseSet<Value> &loaded) {
   // Everything is read before anything is written: a loop may hand a row on
-  // that is made of the one it got.
+  // that is made of the one it got, and elementwise kernels run in place.
   StripEvaluator evaluator(*this, group);
   SmallVector<SmallVector<Strips>> rows;
   for (Operation *sink : pass.sinks) {
@@ -336,9 +344,6 @@ void KernelEmitter::emitGroup(const KernelSchedule::Pass &pass,
 
 void KernelEmitter::consume(Operation *sink, int64_t width,
                             const StripGroup &group, ArrayRef<Strips> rows) {
-  // Buffers have whole strips.
-  StripGroup buffer{group.start, SmallVector<int64_t, groupStrips>(
-                                     group.lanes.size(), stripLanes)};
   llvm::TypeSwitch<Operation *>(sink)
       .Case<row::StoreOp>([&](row::StoreOp store) {
         arguments.store(rows.front(), getAddress(store), group);
@@ -353,7 +358,7 @@ void KernelEmitter::consume(Operation *sink, int64_t width,
       })
       .Case<scf::ForOp>([&](scf::ForOp loop) {
         for (auto [row, strips] : llvm::zip_equal(getConsumedRows(loop), rows))
-          arguments.store(strips, getBuffer(row), buffer);
+          arguments.store(strips, getBuffer(row), group.whole());
       })
       .Case<scf::YieldOp>([&](scf::YieldOp yield) {
         auto loop = cast<scf::ForOp>(yield->getParentOp());
@@ -361,7 +366,7 @@ void KernelEmitter::consume(Operation *sink, int64_t width,
              llvm::zip_equal(yield.getOperands(), loop.getRegionIterArgs())) {
           if (!isRow(yielded) || cpu::getWidth(yielded) != width)
             continue;
-          arguments.store(rows.front(), getBuffer(argument), buffer);
+          arguments.store(rows.front(), getBuffer(argument), group.whole());
           rows = rows.drop_front();
         }
       });

@@ -37,6 +37,7 @@ private:
 
   void emitScalar(mlir::Operation *op);
   mlir::Value extract(mlir::Value row, int64_t column);
+  void startCarriedRows(mlir::scf::ForOp loop);
   void emitLoop(mlir::scf::ForOp loop);
   mlir::Value index(int64_t value);
 

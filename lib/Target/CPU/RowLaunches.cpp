@@ -26,10 +26,21 @@ using namespace isobath::row;
 //===----------------------------------------------------------------------===//
 
 int64_t cpu::countChunks(KernelOp kernel, int64_t rows) {
-  constexpr int64_t fewestRows = 32;
-  // Every chunk has a row of partial sums, which are added up afterwards.
-  bool hasSums = llvm::any_of(kernel.getOutputTypes(), llvm::IsaPred<SumType>);
-  int64_t most = hasSums ? 64 : 256;
+  int64_t fewestRows, most;
+  if (llvm::any_of(kernel.getOutputTypes(), llvm::IsaPred<SumType>)) {
+    // Every chunk has a row of partial sums, which are added up afterwards.
+    fewestRows = 32;
+    most = 64;
+  } else {
+    // As much work as a thread can be asked to begin.
+    constexpr int64_t fewestElements = 1 << 14;
+    int64_t widest = 1;
+    for (BlockArgument argument : kernel.getArguments())
+      if (!isa<ScalarsType, SharedVectorType>(argument.getType()))
+        widest = std::max(widest, row::getWidth(argument.getType()));
+    fewestRows = std::max<int64_t>(fewestElements / widest, 1);
+    most = 256;
+  }
   int64_t wanted = std::clamp<int64_t>(rows / fewestRows, 1, most);
   // Of equal size, and none empty.
   return llvm::divideCeil(rows, llvm::divideCeil(rows, wanted));

@@ -33,9 +33,7 @@ Strips StripEvaluator::evaluate(Value row) {
 Strips StripEvaluator::compute(Value row) {
   auto type = cast<VectorType>(row.getType());
   if (emitter.filled.contains(row)) {
-    StripGroup whole{group.start, SmallVector<int64_t, groupStrips>(
-                                      group.lanes.size(), stripLanes)};
-    return emitter.arguments.load(emitter.getBuffer(row), whole,
+    return emitter.arguments.load(emitter.getBuffer(row), group.whole(),
                                   type.getElementType());
   }
   auto lookup = [&](Value value) {

@@ -119,6 +119,40 @@ row.kernel private @kept(%l: !row.list<128xf32>) -> (%y: !row.matrix<128xf32>) {
   row.return
 }
 
+// The mix reads sources that the logits have brought into the cache. It asks for
+// those of the next row, 64 elements or 4 lines at a time.
+// CHECK-LABEL: func.func private @logits_and_mix(
+// CHECK-NOT: prefetch
+// CHECK: llvm.store
+// CHECK: scf.for {{.*}} step %c4 iter_args(
+// CHECK-COUNT-16: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
+// CHECK: scf.yield
+// CHECK-COUNT-4: "llvm.intr.prefetch"
+// CHECK: scf.yield
+row.kernel private @logits_and_mix(%l: !row.list<128xf32>)
+    -> (%y: !row.matrix<128xf32>, %w: !row.scalars<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zeros = arith.constant dense<0.0> : vector<128xf32>
+  %n = row.count %l : !row.list<128xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %s = row.load %l[%i] : !row.list<128xf32> -> vector<128xf32>
+    %sum = vector.reduction <add>, %s : vector<128xf32> into f32
+    row.store_scalar %sum, %w[%i] : !row.scalars<f32>
+  }
+  %mix = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zeros)
+      -> (vector<128xf32>) {
+    %a = row.load_scalar %w[%i] : !row.scalars<f32>
+    %as = vector.broadcast %a : f32 to vector<128xf32>
+    %s = row.load %l[%i] : !row.list<128xf32> -> vector<128xf32>
+    %0 = arith.mulf %as, %s : vector<128xf32>
+    %1 = arith.addf %sum, %0 : vector<128xf32>
+    scf.yield %1 : vector<128xf32>
+  }
+  row.store %mix, %y : vector<128xf32>, !row.matrix<128xf32>
+  row.return
+}
+
 // exp is arithmetic, without a call, without f64, and without what some machines
 // do not have; bf16 is shifted and rounded in integers.
 // CHECK-LABEL: func.func private @bf16(
