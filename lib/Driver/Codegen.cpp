@@ -25,6 +25,10 @@ static void initializeTargets() {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
     return true;
   }();
   (void)initialized;
@@ -41,15 +45,26 @@ static Expected<CodeTarget> describeNativeTarget() {
   return target;
 }
 
-static Expected<CodeTarget> describeNamedTarget(llvm::StringRef cpu) {
+/// Armv8-A with Neon, which every 64-bit Arm processor runs. Processors with
+/// more are not offered, since the runtime has no way to look for it.
+static CodeTarget describeAArch64() {
   llvm::Triple triple(llvm::sys::getProcessTriple());
-  if (triple.getArch() != llvm::Triple::x86_64 ||
-      llvm::X86::parseArchX86(cpu, /*Only64Bit=*/true) == llvm::X86::CK_None)
+  if (!triple.isAArch64())
+    triple = llvm::Triple("aarch64-unknown-linux-gnu");
+  CodeTarget target{llvm::orc::JITTargetMachineBuilder(triple), {}};
+  target.machine.setCPU("generic");
+  return target;
+}
+
+static Expected<CodeTarget> describeX86(llvm::StringRef cpu) {
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  if (!triple.isX86())
+    triple = llvm::Triple("x86_64-unknown-linux-gnu");
+  if (llvm::X86::parseArchX86(cpu, /*Only64Bit=*/true) == llvm::X86::CK_None)
     return llvm::createStringError(
         "cpu: given '" + cpu +
-        "', expected native or, on x86-64, one of x86-64, x86-64-v2, "
-        "x86-64-v3, x86-64-v4 and the processors that LLVM knows (haswell, "
-        "znver4, …)");
+        "', expected native, aarch64, x86-64, x86-64-v2, x86-64-v3, x86-64-v4 "
+        "or an x86 processor that LLVM knows (haswell, znver4, …)");
   CodeTarget target{llvm::orc::JITTargetMachineBuilder(triple), {}};
   target.machine.setCPU(cpu.str());
   llvm::SmallVector<llvm::StringRef> features;
@@ -57,6 +72,17 @@ static Expected<CodeTarget> describeNamedTarget(llvm::StringRef cpu) {
   for (llvm::StringRef feature : features)
     target.features.push_back(feature.str());
   return target;
+}
+
+static Expected<CodeTarget> describeNamedTarget(llvm::StringRef cpu) {
+  if (cpu == "aarch64")
+    return describeAArch64();
+  return describeX86(cpu);
+}
+
+bool CodeTarget::isOfHost() const {
+  return machine.getTargetTriple().getArch() ==
+         llvm::Triple(llvm::sys::getProcessTriple()).getArch();
 }
 
 Expected<CodeTarget> isobath::describeTarget(llvm::StringRef cpu) {

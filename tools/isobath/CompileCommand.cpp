@@ -28,10 +28,15 @@
 
 using namespace isobath;
 
-/// What objects and programs are compiled for: every 64-bit x86 processor, as
-/// the runtime's own archives are, so that the result runs wherever it is
-/// copied to. A newer processor is asked for by name.
+/// What objects and programs are compiled for: every 64-bit processor of this
+/// machine's architecture, as the runtime's own archives are, so that the
+/// result runs wherever it is copied to. A newer processor is asked for by
+/// name.
+#if defined(__aarch64__)
+static constexpr llvm::StringLiteral portableCpu = "aarch64";
+#else
 static constexpr llvm::StringLiteral portableCpu = "x86-64";
+#endif
 
 namespace {
 struct CompileCommand {
@@ -70,6 +75,11 @@ static std::string emitObject(LoadedModel &model, const Lowering &lowering,
                               const CompileCommand &command) {
   std::string cpu = command.cpu.value_or(portableCpu.str());
   CodeTarget target = valueOrThrow(describeTarget(cpu));
+  if (command.stage.empty() && !target.isOfHost())
+    throw runtime::Error("cpu: given " + cpu +
+                         ", for which there is no "
+                         "runtime to link a training binary with here, "
+                         "expected --emit=obj with it");
   llvm::json::Object manifest = describe(model, lowering);
   manifest["cpu"] = describe(cpu, target);
   lowerToStep(model, getAllEntries());
@@ -207,8 +217,8 @@ void isobath::addCompileCommand(CLI::App &application,
       ->type_name("STAGE");
   verb->add_option("--cpu", command->cpu,
                    "Processor of the object or training binary: native, "
-                   "x86-64-v3, znver4, …; x86-64, which every 64-bit x86 "
-                   "machine runs, unless given")
+                   "x86-64-v3, znver4, …, for objects also aarch64; x86-64, "
+                   "which every 64-bit x86 machine runs, unless given")
       ->type_name("NAME");
   verb->add_option("--linker", command->linker,
                    "C++ compiler that links the training binary; found in "

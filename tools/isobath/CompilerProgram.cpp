@@ -95,6 +95,8 @@ llvm::json::Object isobath::describe(const LoadedModel &model,
     return described;
   });
   manifest["name"] = model.name;
+  if (llvm::json::Object *train = manifest.getObject("train"))
+    (*train)["precision"] = lowering.bf16 ? "bf16" : getElementType(model);
   bool isReference = lowering.device == Device::Reference;
   std::string how = isReference
                         ? "plain loops, nothing fused"

@@ -35,10 +35,14 @@ struct CodeTarget {
   llvm::orc::JITTargetMachineBuilder machine;
   /// What the code may use, in LLVM's names: "avx2", "fma", …
   std::vector<std::string> features;
+
+  /// Whether this machine's processors are of the same architecture, if not of
+  /// the same model.
+  bool isOfHost() const;
 };
 
-/// The processor called `cpu`: nativeCpu, or an x86-64 processor or level as
-/// LLVM names it. The error names the choices.
+/// The processor called `cpu`: nativeCpu, an x86-64 processor or level as LLVM
+/// names it, or aarch64. The error names the choices.
 llvm::Expected<CodeTarget> describeTarget(llvm::StringRef cpu);
 
 /// Translates `module`, all of it in LLVM's dialect, to LLVM IR optimised for
