@@ -8,9 +8,9 @@
 
 #include "isobath/Driver/Codegen.h"
 #include "isobath/runtime/abi.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -96,6 +96,28 @@ Expected<CodeTarget> isobath::describeTarget(llvm::StringRef cpu) {
   return target;
 }
 
+/// Runs LLVM's -O2 on `code`, but for the vectoriser of straight-line code: what
+/// there is to vectorise in row kernels is vectors already, and looking for more
+/// among their many stores takes longer than everything else.
+static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.LoopInterleaving = true;
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(code, modules);
+}
+
 /// Translates and optimises for `machine`.
 static Expected<std::unique_ptr<llvm::Module>>
 translateFor(llvm::TargetMachine &machine, mlir::ModuleOp module,
@@ -107,9 +129,7 @@ translateFor(llvm::TargetMachine &machine, mlir::ModuleOp module,
         "the compiled program cannot be translated to LLVM IR");
   code->setDataLayout(machine.createDataLayout());
   code->setTargetTriple(machine.getTargetTriple());
-  if (llvm::Error error = mlir::makeOptimizingTransformer(
-          /*optLevel=*/2, /*sizeLevel=*/0, &machine)(code.get()))
-    return error;
+  optimize(*code, machine);
   return code;
 }
 

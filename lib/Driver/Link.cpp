@@ -130,7 +130,8 @@ Expected<std::string> isobath::linkTrainingBinary(StringRef object,
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("isobath", folder))
     return failAt("a temporary folder", error);
-  llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit remove(
+      [&] { (void)llvm::sys::fs::remove_directories(folder); });
 
   std::string objectPath = inFolder(folder, "unit.o");
   std::string program = inFolder(folder, "program");

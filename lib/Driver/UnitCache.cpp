@@ -110,7 +110,7 @@ std::unique_ptr<llvm::MemoryBuffer> UnitCache::find(StringRef key) const {
   auto content = llvm::MemoryBuffer::getOpenFile(
       *file, path, /*FileSize=*/-1, /*RequiresNullTerminator=*/true,
       /*IsVolatile=*/true);
-  llvm::sys::fs::closeFile(*file);
+  (void)llvm::sys::fs::closeFile(*file);
   if (!content || (*content)->getBufferSize() < hashSize)
     return nullptr;
   StringRef stored = (*content)->getBuffer();

@@ -40,7 +40,8 @@ int64_t isobath::countParameters(const ModelSection &model) {
   bool routed = residual.kind != ResidualKind::standard;
 
   Wide sites = 2 * Wide(model.layers) + 1;
-  Wide attention = 2 * width * width + 2 * model.kvHeads * headWidth * width;
+  Wide attention =
+      2 * width * width + 2 * Wide(model.kvHeads) * headWidth * width;
   Wide norms = model.qkNorm ? 2 * headWidth : Wide(0);
   Wide layer = attention + 3 * width * hidden + norms;
   if (model.controls.extraVector)

@@ -31,7 +31,7 @@ using llvm::Twine;
 static constexpr unsigned maxDepth = 16;
 
 /// Descriptions have about a thousand bytes.
-static constexpr size_t maxTextSize = 64 * 1024;
+static constexpr size_t maxTextSize = size_t(64) * 1024;
 
 //===----------------------------------------------------------------------===//
 // Positions

@@ -335,9 +335,9 @@ static void adamw(AdamWOp op, RowBuilder &k) {
 // Registration
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy, void (*build)(OpTy, RowBuilder &)>
+template <typename OpTy, void (*Build)(OpTy, RowBuilder &)>
 static void attach(MLIRContext *context) {
-  OpTy::template attachInterface<RowModel<OpTy, build>>(*context);
+  OpTy::template attachInterface<RowModel<OpTy, Build>>(*context);
 }
 
 void isobath::fusion::registerNetRows(DialectRegistry &registry) {

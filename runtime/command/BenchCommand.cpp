@@ -88,6 +88,7 @@ static double timeProducts(const std::vector<RecordedProduct> &products,
   for (std::size_t i = 0; i < 3; ++i)
     matrices[i].resize(most[i]);
   std::vector<double> times;
+  times.reserve(repeats + 1);
   for (std::uint64_t i = 0; i < repeats + 1; ++i)
     times.push_back(timeOf([&] {
       for (const RecordedProduct &p : products)

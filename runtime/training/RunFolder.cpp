@@ -110,7 +110,7 @@ static fs::path modelPath(const fs::path &folder, const std::string &format) {
 /// Something in the folder that a run's beginning, cut short, would not leave.
 static std::optional<fs::path> fileOfNoBeginning(const fs::path &folder) {
   for (const fs::directory_entry &entry : fs::directory_iterator(folder)) {
-    const fs::path name = entry.path().filename();
+    fs::path name = entry.path().filename();
     if (name != checkpointPath(folder, 0).filename() &&
         name.native().find(".tmp-") == std::string::npos)
       return name;

@@ -22,12 +22,12 @@ void registerNetRows(mlir::DialectRegistry &registry);
 void registerDepthRows(mlir::DialectRegistry &registry);
 void registerDepthAdjointRows(mlir::DialectRegistry &registry);
 
-/// Attaches `build` to an op class as its RowKernelOpInterface.
-template <typename OpTy, void (*build)(OpTy, RowBuilder &)>
+/// Attaches `Build` to an op class as its RowKernelOpInterface.
+template <typename OpTy, void (*Build)(OpTy, RowBuilder &)>
 struct RowModel
-    : RowKernelOpInterface::ExternalModel<RowModel<OpTy, build>, OpTy> {
+    : RowKernelOpInterface::ExternalModel<RowModel<OpTy, Build>, OpTy> {
   void buildRowKernel(mlir::Operation *op, RowBuilder &rows) const {
-    build(llvm::cast<OpTy>(op), rows);
+    Build(llvm::cast<OpTy>(op), rows);
   }
 };
 

@@ -475,7 +475,7 @@ LogicalResult AdamWOp::verify() {
   if (channels(getScalars()) != 4) // C2
     return emitOpError() << "expected 4 'scalars', got "
                          << channels(getScalars());
-  for (auto [name, beta] :
+  for (const auto &[name, beta] :
        {std::pair("'beta1'", getBeta1()), std::pair("'beta2'", getBeta2())}) {
     double value = beta.convertToDouble();
     if (!(value >= 0.0 && value < 1.0)) // C3

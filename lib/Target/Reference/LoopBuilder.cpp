@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace isobath::reference;
 
 template <typename OpTy, typename... Args>
-static Value create(LoopBuilder &loops, Args... args) {
+static Value create(LoopBuilder &loops, const Args &...args) {
   return OpTy::create(loops.getBuilder(), loops.getLoc(), args...);
 }
 

@@ -21,16 +21,16 @@ namespace isobath::reference {
 void registerNetLoops(mlir::DialectRegistry &registry);
 void registerDepthLoops(mlir::DialectRegistry &registry);
 
-/// Attaches `build` to an op class as its ReferenceOpInterface.
+/// Attaches `Build` to an op class as its ReferenceOpInterface.
 template <typename OpTy,
-          void (*build)(OpTy, LoopBuilder &, llvm::ArrayRef<Buffer>,
+          void (*Build)(OpTy, LoopBuilder &, llvm::ArrayRef<Buffer>,
                         llvm::ArrayRef<Buffer>)>
 struct LoopModel
-    : ReferenceOpInterface::ExternalModel<LoopModel<OpTy, build>, OpTy> {
+    : ReferenceOpInterface::ExternalModel<LoopModel<OpTy, Build>, OpTy> {
   void buildLoops(mlir::Operation *op, LoopBuilder &loops,
                   llvm::ArrayRef<Buffer> operands,
                   llvm::ArrayRef<Buffer> results) const {
-    build(llvm::cast<OpTy>(op), loops, operands, results);
+    Build(llvm::cast<OpTy>(op), loops, operands, results);
   }
 };
 
