@@ -349,5 +349,6 @@ void DeriveEntries::runOnOperation() {
   for (const std::string &name : entries)
     if (failed(derive(model, name)))
       return signalPassFailure();
-  model.erase();
+  if (!keepModel)
+    model.erase();
 }

@@ -16,6 +16,7 @@
 #include "isobath/Fusion/Passes.h"
 #include "isobath/Fusion/RowKernelOpInterface.h"
 #include "isobath/Planning/Passes.h"
+#include "isobath/Routing/Passes.h"
 #include "isobath/Target/Passes.h"
 #include "isobath/Target/Reference/ReferenceOpInterface.h"
 #include "mlir/Conversion/Passes.h"
@@ -52,6 +53,7 @@ void isobath::registerDialects(DialectRegistry &registry) {
 void isobath::registerPasses() {
   registerFrontendPasses();
   registerDifferentiationPasses();
+  registerRoutingPasses();
   registerFusionPasses();
   registerPlanningPasses();
   registerTargetPasses();

@@ -10,6 +10,7 @@
 #include "isobath/Differentiation/Passes.h"
 #include "isobath/Fusion/Passes.h"
 #include "isobath/Planning/Passes.h"
+#include "isobath/Routing/Passes.h"
 #include "isobath/Target/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,13 +23,27 @@ using namespace mlir;
 
 void isobath::buildStepPipeline(OpPassManager &manager,
                                 const StepOptions &options) {
-  // The entries come first: `routes` asks for the distribution of every site,
-  // and canonicalisation removes sites whose read is the identity.
-  DeriveEntriesOptions entries;
-  entries.entries.assign(options.entries.begin(), options.entries.end());
-  manager.addPass(createDeriveEntries(entries));
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  // `routes` comes first: it asks for the distribution of every group at every
+  // site, also where the read is the identity or that of another group. Then
+  // the model's routes are shared, and only then the others are derived: the
+  // adjoints of one route are fewer than those of two, which nothing could
+  // join, as there is a norm between each mix and the place where their
+  // gradients meet.
+  DeriveEntriesOptions report, others;
+  report.keepModel = true;
+  for (const std::string &name : options.entries)
+    (name == "routes" ? report : others).entries.push_back(name);
+  if (!report.entries.empty())
+    manager.addPass(createDeriveEntries(report));
+  auto tidy = [&] {
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  };
+  tidy(); // for equal queries to be one value
+  manager.addPass(createShareRoutes());
+  tidy();
+  manager.addPass(createDeriveEntries(others));
+  tidy();
 }
 
 void isobath::buildBf16Pipeline(OpPassManager &manager) {

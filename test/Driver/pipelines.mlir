@@ -1,4 +1,4 @@
-// RUN: isobath-opt %s --isobath-step=entries=loss,gradient,norm | FileCheck %s --check-prefix=STEP
+// RUN: isobath-opt %s --isobath-step=entries=loss,gradient,routes,norm | FileCheck %s --check-prefix=STEP
 // RUN: isobath-opt %s --isobath-step=entries=loss,gradient,norm --isobath-reference | FileCheck %s --check-prefix=REFERENCE
 // RUN: isobath-opt %s --isobath-step=entries=loss,gradient,norm --isobath-reference --isobath-to-llvm | FileCheck %s --check-prefix=LLVM
 // RUN: isobath-opt %s --pass-pipeline="builtin.module(isobath-step{entries=loss,gradient,norm},isobath-reference,isobath-to-llvm)" | FileCheck %s --check-prefix=LLVM
@@ -6,13 +6,18 @@
 // The named stages of Driver/Pipelines.h, one after another, and the same as
 // one pipeline in text.
 
-// The route over one source is folded where its statistics are not in use.
+// The route over one source is folded before anything is derived, but where
+// its distribution is asked for; its query's gradient is zero.
+// STEP-LABEL: func.func @routes
+// STEP: depth.route
 // STEP-LABEL: func.func @loss
 // STEP-NOT: depth.route
 // STEP: net.cross_entropy
 // STEP-LABEL: func.func @gradient
-// STEP: depth.route_adjoint_deferred
+// STEP: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<8xf32>
+// STEP-NOT: depth.route
 // STEP: net.embedding_adjoint
+// STEP: return %{{.*}}, %{{.*}}, %[[ZERO]]
 // STEP-LABEL: func.func @norm
 // STEP: net.squared_norm
 
@@ -39,7 +44,8 @@ func.func @model(
   %e = net.embedding %table, %tokens
     : (tensor<5x8xf32>, tensor<2x3xi32>) -> tensor<2x3x8xf32>
   %h, %a, %l, %r = depth.route queries(%query : tensor<8xf32>)
-    closed(%e : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+    closed(%e : tensor<2x3x8xf32>)
+    heads(1) {epsilon = 1.0e-6 : f64, site = "final", groups = ["final"]}
   %y = net.linear %h, %table
     : (tensor<2x3x8xf32>, tensor<5x8xf32>) -> tensor<2x3x5xf32>
   return %y : tensor<2x3x5xf32>

@@ -8,7 +8,8 @@
 #
 # A model as a module is the model: every command takes it, and gives the same
 # bits as for the description it came from. And what is said of compiled code:
-# which kernels compute in f64, how many there are, and what is planned.
+# which kernels compute in f64, how many there are, and what is planned. And
+# that a model whose queries are one value is the parent.
 #
 #===----------------------------------------------------------------------===//
 
@@ -136,8 +137,54 @@ def check_depth(folder):
     expect(first <= second <= 1.1 * first, "planned bytes by layers:", planned)
 
 
+def tie(text, layers, groups):
+    """A module in which all groups of an attention use the first one's query,
+    which has the name of the parent's."""
+    def argument(layer, group):
+        name = f"layers.{layer}.attn.route.{group}.query"
+        return re.search(r"(%arg\d+): tensor<\w+> {net.parameter = "
+                         rf'#net.parameter<name = "{name}"[^}}]*}}, ', text)
+
+    for layer in range(layers):
+        first = argument(layer, groups[0]).group(1)
+        for group in groups[1:]:
+            other = argument(layer, group)
+            text = text.replace(other.group(0), "")
+            text = re.sub(rf"{other.group(1)}\b", first, text)
+    return text.replace(f"route.{groups[0]}.query", "route.qkv.query")
+
+
+def check_tied(folder):
+    """A model whose queries are tied in the module is its parent: the entries
+    and the kernels that they become, to the last letter."""
+    layers = 3
+    residual = "{{kind: block, block: 3, key_gain: true, routes: {{{}}}}}"
+    passes = ["--isobath-step=entries=logits,loss,gradient",
+              "--isobath-kernels"]
+
+    def lower(name, *groups):
+        routes = ", ".join(f"{group}: learned" for group in groups)
+        model = write_description(folder / "model.yaml", layers=layers,
+                                  residual=residual.format(routes))
+        module = folder / f"{name}.mlir"
+        module.write_text(tie(compile_to("model", model, "-"), layers, groups))
+        stages = []
+        for number, option in enumerate(passes):
+            lowered = folder / f"{name}.{number}.mlir"
+            subprocess.run(["isobath-opt", module, option, "-o", lowered],
+                           check=True)
+            stages.append(lowered.read_text())
+            module = lowered
+        return stages
+
+    parent = lower("parent", "qkv")
+    for groups in [["qk", "v"], ["q", "k", "v"]]:
+        for option, tied, wanted in zip(passes, lower("tied", *groups), parent):
+            expect(tied == wanted, *groups, "differs after", option)
+
+
 CHECKS = {check.__name__.removeprefix("check_"): check
-          for check in [check_module, check_code, check_depth]}
+          for check in [check_module, check_code, check_depth, check_tied]}
 
 
 def main():

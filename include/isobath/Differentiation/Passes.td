@@ -49,10 +49,13 @@ def DeriveEntries : Pass<"isobath-derive-entries", "::mlir::ModuleOp"> {
     cross-entropy of each target), `gradient` (its derivative by every
     parameter, times the scalar `scale`), `routes` (the depth distributions of
     all sites), and over the contiguous parameter vector `accumulate`, `norm`
-    and `update` (AdamW). docs/manifest.md describes their buffers.
+    and `update` (AdamW). docs/manifest.md describes their buffers. With
+    `keep-model`, the entries are added and `@model` stays.
   }];
   let options = [
-    ListOption<"entries", "entries", "std::string", "The entries to derive">
+    ListOption<"entries", "entries", "std::string", "The entries to derive">,
+    Option<"keepModel", "keep-model", "bool", "false",
+           "Leave @model for another run">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
