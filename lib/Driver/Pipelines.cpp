@@ -20,6 +20,7 @@
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
+using namespace isobath;
 
 void isobath::buildStepPipeline(OpPassManager &manager,
                                 const StepOptions &options) {
@@ -44,6 +45,22 @@ void isobath::buildStepPipeline(OpPassManager &manager,
   tidy();
   manager.addPass(createDeriveEntries(others));
   tidy();
+}
+
+void isobath::buildRoutingPipeline(OpPassManager &manager,
+                                   const RoutingOptions &options) {
+  int64_t sourceBytes = options.bf16 ? 2 : 4;
+  // Adjoints first: what the statistics of a batched route are is computed in
+  // front of each of them, and of fewer once they are joined.
+  BatchAdjointsOptions adjoints;
+  adjoints.schedule = options.backward;
+  adjoints.sourceBytes = sourceBytes;
+  manager.addPass(createBatchAdjoints(adjoints));
+  BatchRoutesOptions routes;
+  routes.schedule = options.forward;
+  routes.sourceBytes = sourceBytes;
+  manager.addPass(createBatchRoutes(routes));
+  manager.addPass(createCSEPass()); // of statistics for two adjoints
 }
 
 void isobath::buildBf16Pipeline(OpPassManager &manager) {
@@ -97,6 +114,29 @@ struct StepPipelineOptions : PassPipelineOptions<StepPipelineOptions> {
 };
 } // namespace
 
+/// The schedules by name.
+static llvm::cl::ValuesClass getSchedules() {
+  using routing::Schedule;
+  return llvm::cl::values(
+      clEnumValN(Schedule::Each, "each", "Each route by itself"),
+      clEnumValN(Schedule::Batched, "batched", "A block's routes together"),
+      clEnumValN(Schedule::Auto, "auto", "Whichever moves fewer bytes"));
+}
+
+namespace {
+struct RoutingPipelineOptions : PassPipelineOptions<RoutingPipelineOptions> {
+  Option<routing::Schedule> forward{
+      *this, "forward", llvm::cl::desc("How routes are run"),
+      llvm::cl::init(routing::Schedule::Auto), getSchedules()};
+  Option<routing::Schedule> backward{
+      *this, "backward", llvm::cl::desc("How the adjoints of routes are run"),
+      llvm::cl::init(routing::Schedule::Auto), getSchedules()};
+  Option<bool> bf16{*this, "bf16",
+                    llvm::cl::desc("Sources will be stored in bf16"),
+                    llvm::cl::init(false)};
+};
+} // namespace
+
 void isobath::registerPipelines() {
   PassPipelineRegistration<StepPipelineOptions>(
       "isobath-step", "Derive the entries of a program",
@@ -104,6 +144,12 @@ void isobath::registerPipelines() {
         StepOptions step;
         step.entries.assign(options.entries.begin(), options.entries.end());
         buildStepPipeline(manager, step);
+      });
+  PassPipelineRegistration<RoutingPipelineOptions>(
+      "isobath-routing", "Batch the routes of entries",
+      [](OpPassManager &manager, const RoutingPipelineOptions &options) {
+        buildRoutingPipeline(manager,
+                             {options.forward, options.backward, options.bf16});
       });
   PassPipelineRegistration<>("isobath-bf16",
                              "Store the activations of entries in bf16",

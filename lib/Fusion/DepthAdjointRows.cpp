@@ -162,18 +162,23 @@ static void routeAdjointLocal(RouteAdjointLocalOp op, RowBuilder &k) {
   Scalars slopes = k.scratch("slopes", Q, heads);
   Scalars shrinks = k.scratch("shrinks", 1, 1);
 
-  Index only = k.index(0), count = rstd.width(), last = count - 1;
+  Index only = k.index(0);
   SourceAdjoints adjoints{k,       D,         heads,
                           queries, gradients, queryGradients,
                           slopes,  shrinks,   k.index(1)};
-  // The partial is the last source of the saved numbers.
+  // The partial is the last source of the saved numbers, each of which may have
+  // others in front.
+  auto loadLast = [&](Scalars saved, int64_t q, Index head) {
+    Index count = saved.width() / heads;
+    return saved.load(heads == 1 ? count - 1 : head * count + (count - 1), q);
+  };
   auto alpha = [&](int64_t q, Index head, Index) {
-    return weights.load(heads == 1 ? last : head * count + last, q);
+    return loadLast(weights, q, head);
   };
   auto logit = [&](int64_t q, Index head, Index) {
-    return logits.load(heads == 1 ? last : head * count + last, q);
+    return loadLast(logits, q, head);
   };
-  adjoints.addNumbers(partial, only, rstd.load(last), logit,
+  adjoints.addNumbers(partial, only, rstd.load(rstd.width() - 1), logit,
                       [&](int64_t q, Index head, Row p) {
                         Row g = adjoints.load(gradients[q], head);
                         Number gh = dot(g, adjoints.load(mixes[q], head));
@@ -224,18 +229,28 @@ static void routeAdjointDeferred(RouteAdjointDeferredOp op, RowBuilder &k) {
                           slopes,  shrinks,   closed.count()};
   // A route may have read more sources than these: its heads' numbers lie
   // further apart.
-  SmallVector<Index> counts;
-  for (Scalars ofRoute : weights)
-    counts.push_back(ofRoute.width() / heads);
-  auto saved = [&](ArrayRef<Scalars> all, int64_t q, Index head, Index i) {
-    auto [r, place] = places[q];
-    return all[r].load(heads == 1 ? i : head * counts[r] + i, place);
+  struct Saved {
+    SmallVector<Scalars> &ofRoutes;
+    SmallVector<Index> counts;
   };
+  auto countSources = [&](SmallVector<Scalars> &ofRoutes) {
+    Saved saved{ofRoutes, {}};
+    for (Scalars ofRoute : ofRoutes)
+      saved.counts.push_back(ofRoute.width() / heads);
+    return saved;
+  };
+  auto load = [&](const Saved &saved, int64_t q, Index head, Index i) {
+    auto [r, place] = places[q];
+    Index at = heads == 1 ? i : head * saved.counts[r] + i;
+    return saved.ofRoutes[r].load(at, place);
+  };
+  Saved savedWeights = countSources(weights),
+        savedLogits = countSources(logits);
   auto alpha = [&](int64_t q, Index head, Index i) {
-    return saved(weights, q, head, i);
+    return load(savedWeights, q, head, i);
   };
   auto logit = [&](int64_t q, Index head, Index i) {
-    return saved(logits, q, head, i);
+    return load(savedLogits, q, head, i);
   };
   k.loop(closed.count(), [&](Index i) {
     adjoints.addNumbers(

@@ -217,6 +217,38 @@ static void merge(MergeOp op, RowBuilder &k) {
   });
 }
 
+static void closedStatistics(ClosedStatisticsOp op, RowBuilder &k) {
+  int64_t Q = op.getQueryCount(), first = op.getFirstQuery(),
+          available = dimension(op.getLogits(), 0),
+          heads = dimension(op.getLogits(), 3);
+  k.setRows(dimension(op.getLogits(), 1) * dimension(op.getLogits(), 2));
+  Scalars lse = k.scalars("lse", op.getLse(), available);
+  Scalars logits = k.scalars("logits", op.getLogits(), available);
+  std::optional<Scalars> merged;
+  if (op.getMerged())
+    merged = k.scalars("merged", op.getMerged(), Q);
+  Scalars weights = k.scalarsOutput("weights", op.getWeights(), Q);
+  Scalars closedLogits =
+      k.scalarsOutput("closed_logits", op.getClosedLogits(), Q);
+
+  Index sources = weights.width() / heads;
+  k.loop(heads, [&](Index head) {
+    for (int64_t q = 0; q < Q; ++q) {
+      Number logSumExp = lse.load(head, first + q);
+      std::optional<Number> share; // of the closed sources in the merged mix
+      if (merged)
+        share = k.constant(1.0) - merged->load(head, q);
+      k.loop(sources, [&](Index i) {
+        Index place = heads == 1 ? i : head * sources + i;
+        Number logit = logits.load(place, first + q);
+        Number weight = exp(logit - logSumExp);
+        weights.store(share ? *share * weight : weight, place, q);
+        closedLogits.store(logit, place, q);
+      });
+    }
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Fixed reads
 //===----------------------------------------------------------------------===//
@@ -275,6 +307,8 @@ void isobath::fusion::registerDepthRows(DialectRegistry &registry) {
     RouteOp::attachInterface<RowModel<RouteOp, route>>(*context);
     PartialOp::attachInterface<RowModel<PartialOp, ::partial>>(*context);
     MergeOp::attachInterface<RowModel<MergeOp, merge>>(*context);
+    ClosedStatisticsOp::attachInterface<
+        RowModel<ClosedStatisticsOp, closedStatistics>>(*context);
     FixedReadOp::attachInterface<RowModel<FixedReadOp, fixedRead>>(*context);
     FixedDistributionOp::attachInterface<
         RowModel<FixedDistributionOp, fixedDistribution>>(*context);

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace isobath {
 #define GEN_PASS_DEF_LOWERTOROWS
@@ -101,8 +102,10 @@ LogicalResult RowLowering::lower(Operation *op) {
     return failure();
   row::KernelOp kernel = kernels.getOrInsert(rows.finish().release());
   row::CallOp call = rows.createCall(kernel);
-  if (auto route = dyn_cast<depth::RouteOp>(op))
-    call.setRepeated(route.getRepeated());
+  call.setRepeated(llvm::TypeSwitch<Operation *, bool>(op)
+                       .Case<depth::RouteOp, depth::PartialOp, depth::MergeOp>(
+                           [](auto read) { return read.getRepeated(); })
+                       .Default(false));
   op->erase();
   return success();
 }

@@ -106,6 +106,8 @@ void StoredTensors::visit(Operation *op) {
         if (Value partial = route.getPartial())
           add(partial);
       })
+      .Case([&](depth::PartialOp read) { add(read.getClosed()); })
+      .Case([&](depth::MergeOp merge) { add(merge.getPartial()); })
       .Case([&](depth::FixedReadOp read) {
         add(read.getClosed());
         if (Value partial = read.getPartial())

@@ -17,7 +17,7 @@ func.func @local(%u: tensor<8xf32>, %g: tensor<2x3x8xf32>,
 
 // -----
 
-// The partial's numbers are the last that were saved, of however many.
+// The partial's numbers are the last of those saved, of however many each has.
 // CHECK-LABEL: row.kernel private @route_adjoint_local(
 // CHECK-SAME: -> (%dots: !row.scalars<f32>, %gpartial: !row.matrix<8xf32>, %gquery: !row.sum<8xf32>,
 // CHECK: %[[COUNT:.*]] = row.width %rstd
@@ -25,8 +25,12 @@ func.func @local(%u: tensor<8xf32>, %g: tensor<2x3x8xf32>,
 // CHECK: row.load_scalar %rstd[%[[LAST]]]
 // CHECK: %[[DOT:.*]] = vector.reduction <add>
 // CHECK: row.store_scalar %[[DOT]], %dots[%c0]
+// CHECK: %[[COUNT:.*]] = row.width %weights
+// CHECK: %[[LAST:.*]] = arith.subi %[[COUNT]], %c1
 // CHECK: row.load_scalar %weights[%[[LAST]]]
 // CHECK: vector.reduction <add>
+// CHECK: %[[COUNT:.*]] = row.width %logits
+// CHECK: %[[LAST:.*]] = arith.subi %[[COUNT]], %c1
 // CHECK: row.load_scalar %logits[%[[LAST]]]
 // CHECK-NOT: vector.reduction
 // CHECK: row.store %{{.*}}, %gpartial

@@ -166,3 +166,49 @@ func.func @phases(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
     {epsilon = 1.0e-6 : f64, first_query = 1 : i64}
   return %h : tensor<2x3x8xf32>
 }
+
+// -----
+
+// The second of two queries, merged: its place in the logits is not that in the
+// weights.
+// CHECK-LABEL: func.func @statistics
+// CHECK-NEXT: row.call @closed_statistics(%arg0, %arg1, %arg2) {rows = 6 : i64}
+// CHECK-SAME: -> (tensor<1x2x3x1x2xf32>, tensor<1x2x3x1x2xf32>)
+// CHECK-LABEL: row.kernel private @closed_statistics(
+// CHECK-SAME: %lse: !row.scalars<2xf32>, %logits: !row.scalars<2xf32>, %merged: !row.scalars<f32>) -> (%weights: !row.scalars<f32>, %closed_logits: !row.scalars<f32>)
+// CHECK: %[[L:.*]] = row.load_scalar %lse[%c0] plane(%c1)
+// CHECK: %[[A:.*]] = row.load_scalar %merged[%c0]
+// CHECK: %[[SHARE:.*]] = arith.subf %{{.*}}, %[[A]]
+// CHECK: scf.for %[[I:.*]] = %c0
+// CHECK: %[[LOGIT:.*]] = row.load_scalar %logits[%[[I]]] plane(%c1)
+// CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[LOGIT]], %[[L]]
+// CHECK: %[[EXP:.*]] = math.exp %[[DIFFERENCE]]
+// CHECK: %[[WEIGHT:.*]] = arith.mulf %[[SHARE]], %[[EXP]]
+// CHECK: row.store_scalar %[[WEIGHT]], %weights[%[[I]]]
+// CHECK: row.store_scalar %[[LOGIT]], %closed_logits[%[[I]]]
+func.func @statistics(%lse: tensor<2x2x3x1xf32>,
+                             %logits: tensor<2x2x3x1x2xf32>,
+                             %a: tensor<1x2x3x1x1xf32>)
+    -> (tensor<1x2x3x1x2xf32>, tensor<1x2x3x1x2xf32>) {
+  %weights, %l = depth.closed_statistics of 1 queries from 1
+    lse(%lse : tensor<2x2x3x1xf32>) logits(%logits : tensor<2x2x3x1x2xf32>)
+    merged(%a : tensor<1x2x3x1x1xf32>)
+  return %weights, %l : tensor<1x2x3x1x2xf32>, tensor<1x2x3x1x2xf32>
+}
+
+// -----
+
+// What runs for its cost alone is a call that stays.
+// CHECK-LABEL: func.func @repeated
+// CHECK-NEXT: row.call @partial({{.*}}) {repeated, rows = 6 : i64}
+// CHECK-NEXT: row.call @merge({{.*}}) {repeated, rows = 6 : i64}
+func.func @repeated(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                    %p: tensor<2x3x8xf32>) {
+  %o, %lse, %l, %r = depth.partial queries(%u : tensor<8xf32>)
+    closed(%e : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64, repeated}
+  %h, %a, %l1, %r1 = depth.merge queries(%u : tensor<8xf32>)
+    mixes(%o : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
+    lse(%lse : tensor<1x2x3x1xf32>)
+    {epsilon = 1.0e-6 : f64, first_query = 0 : i64, repeated}
+  return
+}

@@ -160,6 +160,7 @@ def check_tied(folder):
     layers = 3
     residual = "{{kind: block, block: 3, key_gain: true, routes: {{{}}}}}"
     passes = ["--isobath-step=entries=logits,loss,gradient",
+              "--isobath-routing=forward=batched backward=batched",
               "--isobath-kernels"]
 
     def lower(name, *groups):
@@ -178,6 +179,7 @@ def check_tied(folder):
         return stages
 
     parent = lower("parent", "qkv")
+    expect("depth.partial" in parent[1], "nothing was batched")
     for groups in [["qk", "v"], ["q", "k", "v"]]:
         for option, tied, wanted in zip(passes, lower("tied", *groups), parent):
             expect(tied == wanted, *groups, "differs after", option)

@@ -7,13 +7,14 @@
 #===----------------------------------------------------------------------===//
 #
 # Gradients of random models on the device `cpu`, in f32 and bf16, beside those
-# of the reference. With |·| the Euclidean norm, per tensor:
+# of the reference; with --schedules also under all schedules of routes that can
+# be forced. With |·| the Euclidean norm, per tensor:
 #
 #     |g − g*| ≤ t · s + max(|g*| · |G* − F*| / |G*|, |g* − f*|)
 #     s = max(|g*|, 1e-4 · |G*|)
 #
 # with g* the reference's gradient in that type, f* the one in f64, G* and F*
-# those of all tensors together, and t 1e-4 for f32 and 2e-2 for bf16. Both
+# those of all tensors together, and t 1e-5 for f32 and 2e-2 for bf16. Both
 # devices round at the same places, but add in another order, and so round
 # differently now and then; a sum that falls close to the middle between two
 # bf16 numbers becomes the other one, by 2^-8, and whatever is computed from it
@@ -34,17 +35,21 @@ from compare_gradients import FLOOR, norm
 from tensor_files import read_safetensors
 
 BATCH = 2
+FORCED = [f"forward={forward},backward={backward}"
+          for forward in ["each", "batched"]
+          for backward in ["each", "batched"]]
 
 # Levels of x86-64 processors by a flag of /proc/cpuinfo that comes with each.
 LEVELS = {"x86-64": "sse2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
 
 
-def gradients(folder, device, precision):
+def gradients(folder, device, precision, schedule=None):
     path = folder / f"{device}.{precision}"
+    options = ["--schedule", schedule] if schedule else []
     run_json(["isobath", "grad", folder / "model.yaml", "--weights",
               folder / "weights.safetensors", "--data", folder / "data.bin",
               "--batch", str(BATCH), "-o", path, "--device", device,
-              "--precision", precision])
+              "--precision", precision, *options])
     return read_safetensors(path)
 
 
@@ -88,20 +93,23 @@ def worst_ratio(found, expected, unrounded, tolerance):
     return worst
 
 
-def check(folder, seed, processors):
+def check(folder, seed, schedules, processors):
     """Lines that say what differs for one random model: on this processor's
-    code or, where `processors` are given, on theirs."""
+    code, also under `schedules`, or, where `processors` are given, on
+    theirs."""
     subprocess.run([sys.executable, Path(__file__).with_name("random_model.py"),
                     "--seed", str(seed), "--storage", "F32", "-o", folder],
                    check=True)
     exact = gradients(folder, "reference", "f64")
     failures = []
-    for precision, tolerance in [("f32", 1e-4), ("bf16", 2e-2)]:
+    for precision, tolerance in [("f32", 1e-5), ("bf16", 2e-2)]:
         expected = gradients(folder, "reference", precision)
         results = {name: gradients_of_program(folder, name, precision)
                    for name in processors}
         if not processors:
-            results["cpu"] = gradients(folder, "cpu", precision)
+            results = {schedule or "cpu": gradients(folder, "cpu", precision,
+                                                    schedule)
+                       for schedule in [None, *schedules]}
         for where, found in results.items():
             place = f"seed {seed}, {where}, {precision}"
             if found.keys() != expected.keys():
@@ -119,6 +127,8 @@ def main():
         description="Compares gradients of random models on both devices.")
     parser.add_argument("--first", type=int, default=1, help="first seed")
     parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--schedules", action="store_true",
+                        help="also those that can be forced")
     parser.add_argument("--levels", action="store_true",
                         help="compile training binaries for each level of "
                              "x86-64 processors that this machine runs")
@@ -130,6 +140,7 @@ def main():
     try:
         for seed in range(arguments.first, arguments.first + arguments.count):
             failures += check(arguments.output / str(seed), seed,
+                              FORCED if arguments.schedules else [],
                               processors)
     except CommandError as problem:
         sys.exit(f"error: {problem}")

@@ -83,6 +83,7 @@ static std::string emitObject(LoadedModel &model, const Lowering &lowering,
   llvm::json::Object manifest = describe(model, lowering);
   manifest["cpu"] = describe(cpu, target);
   lowerToStep(model, getAllEntries());
+  lowerToRouted(model, lowering);
   lowerToUnit(model, lowering, std::move(manifest));
   return valueOrThrow(compileToObject(*model.module, target));
 }
@@ -139,6 +140,8 @@ static std::string emitText(LoadedModel &model, const Lowering &lowering,
   }
   llvm::json::Object manifest = describe(model, lowering);
   lowerToStep(model, getAllEntries());
+  if (command.stage != "step")
+    lowerToRouted(model, lowering);
   if (command.stage != "llvm") {
     if (command.stage == "kernels")
       lowerToKernels(model, lowering);
@@ -207,13 +210,15 @@ void isobath::addCompileCommand(CLI::App &application,
                  "eval, grad, routes, init and info; or write the model at one "
                  "of the compiler's stages");
   program.addOptions(*verb);
-  verb->add_option("--emit", command->stage,
-                   "model: what the model is; step: with derivatives and "
-                   "updates; kernels: as fused row kernels and products; "
-                   "planned: with every buffer placed; llvm: LLVM IR of the "
-                   "whole unit; obj: an object file that exports isobath_unit")
-      ->check(
-          CLI::IsMember({"model", "step", "kernels", "planned", "llvm", "obj"}))
+  verb->add_option(
+          "--emit", command->stage,
+          "model: what the model is; step: with derivatives and "
+          "updates; routed: with routes batched; kernels: as fused row "
+          "kernels and products; "
+          "planned: with every buffer placed; llvm: LLVM IR of the "
+          "whole unit; obj: an object file that exports isobath_unit")
+      ->check(CLI::IsMember(
+          {"model", "step", "routed", "kernels", "planned", "llvm", "obj"}))
       ->type_name("STAGE");
   verb->add_option("--cpu", command->cpu,
                    "Processor of the object or training binary: native, "

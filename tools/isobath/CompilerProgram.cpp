@@ -21,6 +21,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -104,11 +105,25 @@ llvm::json::Object isobath::describe(const LoadedModel &model,
                           "library";
   if (lowering.bf16)
     how += ", activations in bf16";
+  for (auto [direction, schedule] :
+       {std::make_pair("routes", lowering.forward),
+        std::make_pair("adjoints of routes", lowering.backward)})
+    if (schedule == routing::Schedule::Batched)
+      how += std::string(", ") + direction + " batched";
+    else if (schedule == routing::Schedule::Each && !isReference)
+      how += std::string(", ") + direction + " one by one";
   manifest["device"] = isReference ? "reference" : "cpu";
   manifest["lowering"] = how;
   manifest["source"] = llvm::json::Object{{"format", model.sourceFormat},
                                           {"text", model.sourceText}};
   return manifest;
+}
+
+void isobath::lowerToRouted(LoadedModel &model, const Lowering &lowering) {
+  runPipeline(model, [&](mlir::OpPassManager &manager) {
+    buildRoutingPipeline(manager,
+                         {lowering.forward, lowering.backward, lowering.bf16});
+  });
 }
 
 void isobath::lowerToKernels(LoadedModel &model, const Lowering &lowering) {
@@ -146,6 +161,26 @@ void isobath::lowerToUnit(LoadedModel &model, const Lowering &lowering,
 // Options
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// One direction of a schedule.
+struct DirectionSchedule {
+  bool isForward;
+  routing::Schedule schedule;
+};
+} // namespace
+
+static std::optional<DirectionSchedule> parseSchedule(llvm::StringRef text) {
+  auto [direction, how] = text.split('=');
+  auto schedule = llvm::StringSwitch<std::optional<routing::Schedule>>(how)
+                      .Case("each", routing::Schedule::Each)
+                      .Case("batched", routing::Schedule::Batched)
+                      .Case("auto", routing::Schedule::Auto)
+                      .Default(std::nullopt);
+  if (!schedule || (direction != "forward" && direction != "backward"))
+    return std::nullopt;
+  return DirectionSchedule{direction == "forward", *schedule};
+}
+
 void CompilerProgram::addModelArgument(CLI::App &command) {
   command
       .add_option("MODEL", modelPath,
@@ -172,6 +207,20 @@ void CompilerProgram::addOptions(CLI::App &command) {
       ->check(CLI::IsMember({"f32", "f64", "bf16"}))
       ->type_name("TYPE");
   command
+      .add_option("--schedule", schedule,
+                  "How routes over the same sources run: forward=HOW, "
+                  "backward=HOW or both, with each: one by one; batched: those "
+                  "of a block together; auto: whichever moves fewer bytes, "
+                  "the default but for the reference, which runs each")
+      ->delimiter(',')
+      ->check([](const std::string &text) {
+        return parseSchedule(text) ? std::string()
+                                   : "given " + text +
+                                         ", expected forward= or backward= "
+                                         "each, batched or auto";
+      })
+      ->type_name("DIRECTION=HOW");
+  command
       .add_option("--threads", threads,
                   "Threads of the device, at most as many as there are "
                   "processors unless given; the reference uses one")
@@ -187,6 +236,13 @@ Lowering CompilerProgram::getLowering(const LoadedModel &model) const {
   if (lowering.device == Device::Cpu && isF64)
     throw runtime::Error("--device: given cpu for a model in f64, expected "
                          "reference, or --precision f32 or bf16");
+  // The reference does what the model says, step by step.
+  if (lowering.device == Device::Reference)
+    lowering.forward = lowering.backward = routing::Schedule::Each;
+  for (const std::string &text : schedule) {
+    DirectionSchedule parsed = *parseSchedule(text);
+    (parsed.isForward ? lowering.forward : lowering.backward) = parsed.schedule;
+  }
   lowering.bf16 =
       precision == "bf16" ||
       (precision.empty() && !isF64 && model.train.precision == Precision::bf16);
@@ -211,11 +267,25 @@ static std::string compile(LoadedModel &model, const Lowering &lowering,
                            CodeTarget &target) {
   llvm::json::Object manifest = describe(model, lowering);
   lowerToStep(model, entries);
+  lowerToRouted(model, lowering);
   lowerToUnit(model, lowering, std::move(manifest));
   llvm::Expected<std::string> object = compileToObject(*model.module, target);
   if (!object)
     throw runtime::Error(llvm::toString(object.takeError()));
   return std::move(*object);
+}
+
+/// For the key of the cache.
+static std::string getName(routing::Schedule schedule) {
+  switch (schedule) {
+  case routing::Schedule::Each:
+    return "each";
+  case routing::Schedule::Batched:
+    return "batched";
+  case routing::Schedule::Auto:
+    return "auto";
+  }
+  llvm_unreachable("a schedule is one of three");
 }
 
 /// The object of `model`: from the cache, or compiled and put there. What the
@@ -231,7 +301,8 @@ CompilerProgram::getObject(LoadedModel &model, const Lowering &lowering,
   std::string key = UnitCache::getKey(
       {model.name, model.sourceFormat, model.sourceText, getElementType(model),
        lowering.device == Device::Cpu ? "cpu" : "reference",
-       lowering.bf16 ? "bf16" : "", std::to_string(request.batch.value_or(0)),
+       lowering.bf16 ? "bf16" : "", getName(lowering.forward),
+       getName(lowering.backward), std::to_string(request.batch.value_or(0)),
        llvm::join(entries, ","), target.machine.getCPU(),
        target.machine.getFeatures().getString()});
   if (std::unique_ptr<llvm::MemoryBuffer> object = cache.find(key))

@@ -12,6 +12,7 @@
 
 #include "isobath/Driver/Codegen.h"
 #include "isobath/Frontend/LoadModel.h"
+#include "isobath/Routing/Schedule.h"
 #include "isobath/runtime/commands.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
@@ -28,13 +29,15 @@ enum class Device { Cpu, Reference };
 struct Lowering {
   Device device = Device::Cpu;
   bool bf16 = false; // activations are stored in bf16
+  routing::Schedule forward = routing::Schedule::Auto;  // of routes
+  routing::Schedule backward = routing::Schedule::Auto; // of their adjoints
 };
 
 /// Where the tool's commands get their programs: the model is compiled in this
 /// process for the device that was asked for.
 class CompilerProgram : public runtime::ProgramSource {
 public:
-  /// Adds MODEL, --device, --precision and --threads.
+  /// Adds MODEL, --device, --precision, --schedule and --threads.
   void addOptions(CLI::App &command) override;
   std::shared_ptr<runtime::Unit>
   load(const runtime::ProgramRequest &request) override;
@@ -55,23 +58,27 @@ private:
             const runtime::ProgramRequest &request, CodeTarget &target) const;
 
   std::string modelPath;
-  std::string device;    // empty: chosen by the precision
-  std::string precision; // empty: the model's
-  int threads = 0;       // 0: all processors that there are
+  std::string device;                // empty: chosen by the precision
+  std::string precision;             // empty: the model's
+  std::vector<std::string> schedule; // direction=how
+  int threads = 0;                   // 0: all processors that there are
 };
 
 /// Lowers the module of `model`, which is changed, to entries over tensors.
 /// Throws Error.
 void lowerToStep(LoadedModel &model, const std::vector<std::string> &entries);
 
-/// Lowers what lowerToStep made to calls of fused kernels. Throws Error.
+/// Batches the routes of what lowerToStep made. Throws Error.
+void lowerToRouted(LoadedModel &model, const Lowering &lowering);
+
+/// Lowers what lowerToRouted made to calls of fused kernels. Throws Error.
 void lowerToKernels(LoadedModel &model, const Lowering &lowering);
 
-/// Lowers what lowerToStep made to a schedule with all buffers placed. Throws
+/// Lowers what lowerToRouted made to a schedule with all buffers placed. Throws
 /// Error.
 void lowerToPlanned(LoadedModel &model, const Lowering &lowering);
 
-/// Lowers what lowerToStep made to LLVM's dialect, with the unit that the
+/// Lowers what lowerToRouted made to LLVM's dialect, with the unit that the
 /// runtime loads. `manifest` is that of `describe`, taken before lowerToStep.
 /// Throws Error.
 void lowerToUnit(LoadedModel &model, const Lowering &lowering,

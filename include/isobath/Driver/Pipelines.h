@@ -15,6 +15,7 @@
 #ifndef ISOBATH_DRIVER_PIPELINES_H
 #define ISOBATH_DRIVER_PIPELINES_H
 
+#include "isobath/Routing/Schedule.h"
 #include "mlir/Pass/PassManager.h"
 #include <string>
 #include <vector>
@@ -28,6 +29,15 @@ struct StepOptions {
 };
 void buildStepPipeline(mlir::OpPassManager &manager,
                        const StepOptions &options);
+
+/// Batches the routes of entries over tensors.
+struct RoutingOptions {
+  routing::Schedule forward = routing::Schedule::Auto;
+  routing::Schedule backward = routing::Schedule::Auto;
+  bool bf16 = false; // sources will be stored in bf16
+};
+void buildRoutingPipeline(mlir::OpPassManager &manager,
+                          const RoutingOptions &options);
 
 /// Makes entries over tensors those of a bf16 model; see StoreActivations.
 void buildBf16Pipeline(mlir::OpPassManager &manager);
@@ -52,7 +62,7 @@ void buildReferencePipeline(mlir::OpPassManager &manager);
 void buildLLVMPipeline(mlir::OpPassManager &manager);
 
 /// Makes the stages available to `--pass-pipeline` as `isobath-step`,
-/// `isobath-bf16`, `isobath-kernels`, `isobath-cpu`, `isobath-cpu-code`,
+/// `isobath-routing`, `isobath-bf16`, `isobath-kernels`, `isobath-cpu`, `isobath-cpu-code`,
 /// `isobath-reference` and `isobath-to-llvm`.
 void registerPipelines();
 

@@ -9,6 +9,7 @@
 #ifndef ISOBATH_ROUTING_PASSES_H
 #define ISOBATH_ROUTING_PASSES_H
 
+#include "isobath/Routing/Schedule.h"
 #include "mlir/Pass/Pass.h"
 
 namespace isobath {

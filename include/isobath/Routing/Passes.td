@@ -31,4 +31,70 @@ def ShareRoutes : Pass<"isobath-share-routes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::isobath::depth::DepthDialect"];
 }
 
+/// How a pass treats the routes of a block; see Routing/Schedule.h.
+class ScheduleOption<string what>
+    : Option<"schedule", "schedule", "::isobath::routing::Schedule",
+             "::isobath::routing::Schedule::Auto", what,
+             [{::llvm::cl::values(
+                 clEnumValN(::isobath::routing::Schedule::Each, "each",
+                            "Each route by itself, where it stands"),
+                 clEnumValN(::isobath::routing::Schedule::Batched, "batched",
+                            "All routes of a block together"),
+                 clEnumValN(::isobath::routing::Schedule::Auto, "auto",
+                            "Whichever moves fewer bytes"))}]>;
+
+def SourceBytesOption
+    : Option<"sourceBytes", "source-bytes", "int64_t", "4",
+             "Bytes in which an element of a source will be stored">;
+
+def BatchRoutes : Pass<"isobath-batch-routes", "::mlir::ModuleOp"> {
+  let summary = "Let a block's routes read their closed sources together";
+  let description = [{
+    Routes over the same closed sources become one `depth.partial` with the
+    queries of all, where the first of them stands, and for each route that has
+    a partial a `depth.merge` where the route stood. The closed sources are read
+    once; each query's mix of them, in the type of the arithmetic, waits for
+    its merge. What computes the queries, such as a key gain, moves in front.
+
+    Adjoints get what they need of a route's statistics from both ops: α and ℓ
+    of closed sources from `depth.closed_statistics`, which is computed in front
+    of the adjoint. A route whose statistics have other uses stays as it is.
+    Repeated routes become repeated ops of their own.
+
+    With `schedule` `auto`, the routes of a block are batched if that moves
+    fewer bytes; repeated ones then do as the others. At most eight routes share
+    one `depth.partial`, so that kernels do not grow with the model.
+  }];
+  let options = [
+    ScheduleOption<"How the routes of a block are run">,
+    SourceBytesOption
+  ];
+  let dependentDialects = ["::isobath::depth::DepthDialect"];
+}
+
+def BatchAdjoints : Pass<"isobath-batch-adjoints", "::mlir::ModuleOp"> {
+  let summary = "Let adjoints of a block's routes read their sources together";
+  let description = [{
+    Makes one `depth.route_adjoint_deferred` of those over the same closed
+    sources, where the last of them stands: at the block's start, as gradients
+    run backwards. It reads every source once and adds to its gradient once. The
+    mixes' gradients g and the scalars of the other routes wait for it.
+
+    What the other ops contributed to a source's gradient is left out of the
+    sum, wherever that is built; the one op contributes all of it. What is made
+    of the queries' gradients moves behind it. Ops are left alone where that is
+    not possible: where such a sum is used for more than the next one, or where
+    the op needs what is made of a query's gradient.
+
+    With `schedule` `auto`, a block's ops are joined if that moves fewer bytes.
+    At most eight routes are joined into one op, so that kernels do not grow
+    with the model.
+  }];
+  let options = [
+    ScheduleOption<"How the adjoints of a block's routes are run">,
+    SourceBytesOption
+  ];
+  let dependentDialects = ["::isobath::depth::DepthDialect"];
+}
+
 #endif // ISOBATH_ROUTING_PASSES_TD

@@ -96,11 +96,23 @@ LogicalResult RouteOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-void RouteOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (getRepeated())
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// What runs for its cost alone has an effect.
+static void addEffectOfRepetition(bool isRepeated, Effects &effects) {
+  if (isRepeated)
     effects.emplace_back(MemoryEffects::Write::get());
+}
+
+void RouteOp::getEffects(Effects &effects) {
+  addEffectOfRepetition(getRepeated(), effects);
+}
+void PartialOp::getEffects(Effects &effects) {
+  addEffectOfRepetition(getRepeated(), effects);
+}
+void MergeOp::getEffects(Effects &effects) {
+  addEffectOfRepetition(getRepeated(), effects);
 }
 
 /// The constraints C1 to C5 of reads with queries.
@@ -206,16 +218,19 @@ LogicalResult RouteAdjointLocalOp::verify() {
                              queryType(shape)))) // C2
     return failure();
   int64_t heads = headsOf(getWeights());
-  int64_t sources = getWeights().getType().getShape().back();
   if (failed(verifyDivides(*this, "the heads of 'weights'", heads,
                            "channels of a gradient", shape.width)))
     return failure();
-  auto saved = distributionType(queries, shape, heads, sources);
-  if (failed(verifyTensor(*this, "'weights'", getWeights().getType(), // C3
-                          saved.getShape(), shape.arithmetic)) ||
-      failed(verifyTensor(*this, "'logits'", getLogits().getType(),
-                          saved.getShape(), shape.arithmetic)))
+  // Of each, the last number alone is the partial's.
+  auto verifyDistribution = [&](StringRef what, RankedTensorType type) {
+    auto saved =
+        distributionType(queries, shape, heads, type.getShape().back());
+    return verifyTensor(*this, what, type, saved.getShape(), shape.arithmetic);
+  };
+  if (failed(verifyDistribution("'weights'", getWeights().getType())) || // C3
+      failed(verifyDistribution("'logits'", getLogits().getType())))
     return failure();
+  int64_t sources = getRstd().getType().getShape().back();
   return verifyTensor(*this, "'rstd'", getRstd().getType(),
                       sourceScalarsType(shape, sources).getShape(),
                       shape.arithmetic);
@@ -249,22 +264,28 @@ LogicalResult RouteAdjointDeferredOp::verify() {
   for (auto [weights, logits, dots] :
        llvm::zip_equal(getWeights(), getLogits(), getDots())) {
     auto saved = cast<RankedTensorType>(weights.getType());
-    int64_t heads = headsOf(weights), sources = saved.getShape().back();
-    queries += saved.getDimSize(0);
-    if (sources < closed) // C3
-      return emitOpError() << "expected weights of at least the " << closed
-                           << " closed sources, got " << sources;
+    int64_t heads = headsOf(weights), queriesOfRoute = saved.getDimSize(0);
+    queries += queriesOfRoute;
+    // Of each, the first numbers are those of the closed sources.
+    auto verifyDistribution = [&](StringRef what,
+                                  Value distribution) -> LogicalResult {
+      auto type = cast<RankedTensorType>(distribution.getType());
+      int64_t sources = type.getShape().back();
+      if (sources < closed) // C3
+        return emitOpError() << "expected " << what << " of at least the "
+                             << closed << " closed sources, got " << sources;
+      auto expected = distributionType(queriesOfRoute, shape, heads, sources);
+      return verifyTensor(*this, what, type, expected.getShape(),
+                          shape.arithmetic);
+    };
     if (failed(verifyDivides(*this, "the heads of 'weights'", heads,
-                             "channels of a source", shape.width)))
+                             "channels of a source", shape.width)) ||
+        failed(verifyDistribution("weights", weights)) ||
+        failed(verifyDistribution("logits", logits)))
       return failure();
-    auto expected =
-        distributionType(saved.getDimSize(0), shape, heads, sources);
-    if (failed(verifyTensor(*this, "weights", weights.getType(),
-                            expected.getShape(), shape.arithmetic)) ||
-        failed(verifyTensor(*this, "logits", logits.getType(),
-                            expected.getShape(), shape.arithmetic)) ||
-        failed(verifyTensor(*this, "dots", dots.getType(),
-                            expected.getShape().drop_back(), shape.arithmetic)))
+    auto expected = headScalarsType(queriesOfRoute, shape, heads);
+    if (failed(verifyTensor(*this, "dots", dots.getType(), expected.getShape(),
+                            shape.arithmetic)))
       return failure();
   }
   if (failed(verifyCount(*this, "queries", getQueries(), queries)) || // C2

@@ -171,3 +171,44 @@ LogicalResult MergeAdjointOp::verify() {
                          << " queries of 'lse' follow, got " << first;
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+LogicalResult ClosedStatisticsOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  auto logits = inferTensor(location, "'logits'", adaptor.getLogits(), 5);
+  if (failed(logits))
+    return failure();
+  int64_t queries = adaptor.getQueryCount();
+  if (queries <= 0) // C1
+    return emitOptionalError(
+        location, "expected 'query_count' to be positive, got ", queries);
+  SmallVector<int64_t> shape(logits->getShape());
+  shape.front() = queries;
+  types.append(2, logits->clone(shape));
+  return success();
+}
+
+LogicalResult ClosedStatisticsOp::verify() {
+  RankedTensorType logits = getLogits().getType();
+  Type arithmetic = logits.getElementType();
+  int64_t queries = getQueryCount(), first = getFirstQuery();
+  int64_t available = logits.getDimSize(0);
+  if (first < 0 || first > available - queries) // C1
+    return emitOpError() << "expected 'first_query' such that " << queries
+                         << " of the " << available
+                         << " queries of 'logits' follow, got " << first;
+  if (failed(verifyTensor(*this, "'lse'", getLse().getType(), // C2
+                          logits.getShape().drop_back(), arithmetic)))
+    return failure();
+  if (!getMerged())
+    return success();
+  SmallVector<int64_t> merged(logits.getShape());
+  merged.front() = queries;
+  merged.back() = 1;
+  return verifyTensor(*this, "'merged'", getMerged().getType(), merged, // C3
+                      arithmetic);
+}

@@ -200,16 +200,19 @@ static void routeAdjointLocal(RouteAdjointLocalOp op, LoopBuilder &k,
   BufferList queryGradients(k, out.drop_front(2));
   for (Buffer gradient : out.drop_front())
     k.fill(gradient, k.constant(0.0));
-  Index last = k.index(weights.dim(4) - 1);
+  // Each may have numbers of other sources in front.
+  auto last = [&](Buffer numbers) {
+    return k.index(numbers.shape().back() - 1);
+  };
   loops.forEachQuery(Q, [&](Index q, ArrayRef<Index> token, Index head) {
     SourceAdjoint adjoint{loops,        partial,         queries[q],
                           gradients[q], partialGradient, queryGradients[q]};
-    Scalar alpha = weights.load(at(q, token, head, last));
+    Scalar alpha = weights.load(at(q, token, head, last(weights)));
     Scalar delta = alpha * (loops.dot(gradients[q], partial, token, head) -
                             dots.load(at(q, token, head)));
     adjoint.add(token, head, alpha, delta,
-                logits.load(at(q, token, head, last)),
-                rstd.load({token[0], token[1], last}));
+                logits.load(at(q, token, head, last(logits))),
+                rstd.load({token[0], token[1], last(rstd)}));
   });
 }
 
@@ -367,6 +370,27 @@ static void merge(MergeOp op, LoopBuilder &k, Buffers in, Buffers out) {
   });
 }
 
+static void closedStatistics(ClosedStatisticsOp op, LoopBuilder &k, Buffers in,
+                             Buffers out) {
+  int64_t first = op.getFirstQuery();
+  Buffer lse = in[0], logits = in[1], weights = out[0], closedLogits = out[1];
+  std::optional<Buffer> merged;
+  if (op.getMerged())
+    merged = in[2];
+  k.loops(weights.shape(), [&](ArrayRef<Index> position) {
+    Index q = position[0], head = position[3], i = position[4];
+    ArrayRef<Index> token = position.slice(1, 2);
+    Scalar logit = logits.load(at(q + first, token, head, i));
+    Scalar weight = k.exp(logit - lse.load(at(q + first, token, head)));
+    if (merged) {
+      Scalar a = merged->load(at(q, token, head, k.index(0)));
+      weight = (k.constant(1.0) - a) * weight;
+    }
+    weights.store(position, weight);
+    closedLogits.store(position, logit);
+  });
+}
+
 static void mergeAdjoint(MergeAdjointOp op, LoopBuilder &k, Buffers in,
                          Buffers out) {
   size_t Q = op.getQueries().size();
@@ -427,6 +451,8 @@ void isobath::reference::registerDepthLoops(DialectRegistry &registry) {
     PartialAdjointOp::attachInterface<
         LoopModel<PartialAdjointOp, partialAdjoint>>(*context);
     MergeOp::attachInterface<LoopModel<MergeOp, merge>>(*context);
+    ClosedStatisticsOp::attachInterface<
+        LoopModel<ClosedStatisticsOp, closedStatistics>>(*context);
     MergeAdjointOp::attachInterface<LoopModel<MergeAdjointOp, mergeAdjoint>>(
         *context);
   });

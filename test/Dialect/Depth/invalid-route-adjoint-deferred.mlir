@@ -189,13 +189,29 @@ func.func @route_adjoint_deferred_c3_weights(%w: tensor<8xf32>,
 func.func @route_adjoint_deferred_c3_logits(%w: tensor<8xf32>,
                                             %s: tensor<2x3x8xf32>,
                                             %a: tensor<1x2x3x1x2xf32>,
-                                            %l: tensor<1x2x3x1x3xf32>,
+                                            %l: tensor<1x2x3x2x2xf32>,
                                             %d: tensor<1x2x3x1xf32>,
                                             %r: tensor<2x3x2xf32>) {
-  // expected-error @below {{'depth.route_adjoint_deferred' op expected logits of type 'tensor<1x2x3x1x2xf32>', got 'tensor<1x2x3x1x3xf32>'}}
+  // expected-error @below {{'depth.route_adjoint_deferred' op expected logits of type 'tensor<1x2x3x1x2xf32>', got 'tensor<1x2x3x2x2xf32>'}}
   %0:2 = depth.route_adjoint_deferred queries(%w : tensor<8xf32>)
     gradients(%s : tensor<2x3x8xf32>) closed(%s : tensor<2x3x8xf32>)
-    weights(%a : tensor<1x2x3x1x2xf32>) logits(%l : tensor<1x2x3x1x3xf32>)
+    weights(%a : tensor<1x2x3x1x2xf32>) logits(%l : tensor<1x2x3x2x2xf32>)
+    dots(%d : tensor<1x2x3x1xf32>) rstd(%r : tensor<2x3x2xf32>)
+  return
+}
+
+// -----
+
+func.func @route_adjoint_deferred_c3_few_logits(%w: tensor<8xf32>,
+                                            %s: tensor<2x3x8xf32>,
+                                            %a: tensor<1x2x3x1x2xf32>,
+                                            %l: tensor<1x2x3x1x1xf32>,
+                                            %d: tensor<1x2x3x1xf32>,
+                                            %r: tensor<2x3x2xf32>) {
+  // expected-error @below {{'depth.route_adjoint_deferred' op expected logits of at least the 2 closed sources, got 1}}
+  %0:3 = depth.route_adjoint_deferred queries(%w : tensor<8xf32>)
+    gradients(%s : tensor<2x3x8xf32>) closed(%s, %s : tensor<2x3x8xf32>)
+    weights(%a : tensor<1x2x3x1x2xf32>) logits(%l : tensor<1x2x3x1x1xf32>)
     dots(%d : tensor<1x2x3x1xf32>) rstd(%r : tensor<2x3x2xf32>)
   return
 }

@@ -162,12 +162,12 @@ func.func @route_adjoint_local_c3_weights(%w: tensor<8xf32>,
 func.func @route_adjoint_local_c3_logits(%w: tensor<8xf32>,
                                          %s: tensor<2x3x8xf32>,
                                          %a: tensor<1x2x3x1x2xf32>,
-                                         %l: tensor<1x2x3x1x3xf32>,
+                                         %l: tensor<1x2x3x2x2xf32>,
                                          %r: tensor<2x3x2xf32>) {
-  // expected-error @below {{'depth.route_adjoint_local' op expected 'logits' of type 'tensor<1x2x3x1x2xf32>', got 'tensor<1x2x3x1x3xf32>'}}
+  // expected-error @below {{'depth.route_adjoint_local' op expected 'logits' of type 'tensor<1x2x3x1x2xf32>', got 'tensor<1x2x3x2x2xf32>'}}
   %dots = depth.route_adjoint_local queries(%w : tensor<8xf32>)
     gradients(%s : tensor<2x3x8xf32>) mixes(%s : tensor<2x3x8xf32>)
-    saved(%a, %l, %r : tensor<1x2x3x1x2xf32>, tensor<1x2x3x1x3xf32>,
+    saved(%a, %l, %r : tensor<1x2x3x1x2xf32>, tensor<1x2x3x2x2xf32>,
           tensor<2x3x2xf32>)
   return
 }
@@ -176,11 +176,11 @@ func.func @route_adjoint_local_c3_logits(%w: tensor<8xf32>,
 
 func.func @route_adjoint_local_c3_rstd(%w: tensor<8xf32>, %s: tensor<2x3x8xf32>,
                                        %a: tensor<1x2x3x1x2xf32>,
-                                       %r: tensor<2x3x1xf32>) {
-  // expected-error @below {{'depth.route_adjoint_local' op expected 'rstd' of type 'tensor<2x3x2xf32>', got 'tensor<2x3x1xf32>'}}
+                                       %r: tensor<2x4x2xf32>) {
+  // expected-error @below {{'depth.route_adjoint_local' op expected 'rstd' of type 'tensor<2x3x2xf32>', got 'tensor<2x4x2xf32>'}}
   %dots = depth.route_adjoint_local queries(%w : tensor<8xf32>)
     gradients(%s : tensor<2x3x8xf32>) mixes(%s : tensor<2x3x8xf32>)
     saved(%a, %a, %r : tensor<1x2x3x1x2xf32>, tensor<1x2x3x1x2xf32>,
-          tensor<2x3x1xf32>)
+          tensor<2x4x2xf32>)
   return
 }

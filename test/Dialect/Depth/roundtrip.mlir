@@ -242,3 +242,49 @@ func.func @merge_adjoint(%w: tensor<64xf32>, %g: tensor<2x8x64xf32>,
     queries_of_lse(1) {first_query = 0 : i64}
   return %glse : tensor<1x2x8x1xf32>
 }
+
+// CHECK-LABEL: func.func @closed_statistics
+// CHECK: %[[A:[a-z0-9_]+]], %[[L:[a-z0-9_]+]] = depth.closed_statistics of 1 queries from 0
+// CHECK-SAME: lse(%{{[^ ,)]+}} : tensor<1x2x8x1xf32>)
+// CHECK-SAME: logits(%{{[^ ,)]+}} : tensor<1x2x8x1x2xf32>)
+// CHECK-SAME: merged(%{{[^ ,)]+}} : tensor<1x2x8x1x1xf32>)
+// CHECK: return %[[A]], %[[L]] : tensor<1x2x8x1x2xf32>, tensor<1x2x8x1x2xf32>
+func.func @closed_statistics(%lse: tensor<1x2x8x1xf32>,
+                             %logits: tensor<1x2x8x1x2xf32>,
+                             %a: tensor<1x2x8x1x1xf32>)
+    -> (tensor<1x2x8x1x2xf32>, tensor<1x2x8x1x2xf32>) {
+  %alpha, %cl = depth.closed_statistics of 1 queries from 0
+    lse(%lse : tensor<1x2x8x1xf32>) logits(%logits : tensor<1x2x8x1x2xf32>)
+    merged(%a : tensor<1x2x8x1x1xf32>)
+  return %alpha, %cl : tensor<1x2x8x1x2xf32>, tensor<1x2x8x1x2xf32>
+}
+
+// Of several queries, some; not merged.
+// CHECK-LABEL: func.func @closed_statistics_of_some
+// CHECK: depth.closed_statistics of 2 queries from 1
+// CHECK-NOT: merged
+// CHECK: return %{{.*}} : tensor<2x2x8x4x3xf32>
+func.func @closed_statistics_of_some(%lse: tensor<3x2x8x4xf32>,
+                                     %logits: tensor<3x2x8x4x3xf32>)
+    -> tensor<2x2x8x4x3xf32> {
+  %alpha, %cl = depth.closed_statistics of 2 queries from 1
+    lse(%lse : tensor<3x2x8x4xf32>) logits(%logits : tensor<3x2x8x4x3xf32>)
+  return %alpha : tensor<2x2x8x4x3xf32>
+}
+
+// What runs for its cost alone stays, in two phases as in one.
+// CHECK-LABEL: func.func @repeated
+// CHECK: depth.partial
+// CHECK-SAME: repeated
+// CHECK: depth.merge
+// CHECK-SAME: repeated
+func.func @repeated(%w: tensor<64xf32>, %e: tensor<2x8x64xf32>,
+                    %p: tensor<2x8x64xf32>) {
+  %o, %lse, %logits, %rstd = depth.partial queries(%w : tensor<64xf32>)
+    closed(%e : tensor<2x8x64xf32>) heads(1) {epsilon = 1.0e-6 : f64, repeated}
+  %h, %a, %l, %r = depth.merge queries(%w : tensor<64xf32>)
+    mixes(%o : tensor<2x8x64xf32>) partial(%p : tensor<2x8x64xf32>)
+    lse(%lse : tensor<1x2x8x1xf32>)
+    {epsilon = 1.0e-6 : f64, first_query = 0 : i64, repeated}
+  return
+}

@@ -88,13 +88,15 @@ def Depth_RouteAdjointLocalOp : Depth_Op<"route_adjoint_local",
     (with several heads the last term of ∂s_p sums δ_p ℓ_p over them). The
     closed sources are left to `depth.route_adjoint_deferred`, which needs of
     this route only g, `dots` and the scalars α, ℓ, r. Without a partial only
-    `dots` is computed and there are no other results.
+    `dots` is computed and there are no other results. `weights`, `logits` and
+    `rstd` have the numbers of the partial last; what else they have does not
+    matter here.
 
     - (C1) as many gradients and mixes as queries, at least one, all of one type
       [B, T, D]; `partial`, where present, too
     - (C2) every query has D elements
-    - (C3) `weights` and `logits` are [Q, B, T, h, N] with h dividing D, `rstd`
-      is [B, T, N]
+    - (C3) `weights` and `logits` are [Q, B, T, h, ·] with h dividing D, `rstd`
+      is [B, T, ·]
 
     ```mlir
     %dots, %gp, %gw = depth.route_adjoint_local queries(%w : tensor<64xf32>)

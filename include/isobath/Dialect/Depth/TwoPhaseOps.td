@@ -11,8 +11,18 @@
 
 include "isobath/Dialect/Depth/DepthDialect.td"
 
-def Depth_PartialOp : Depth_DifferentiableOp<"partial",
-    [AttrSizedOperandSegments]> {
+/// An op that reads sources and, marked `repeated`, does so for its cost alone:
+/// it then counts as an effect, as a repeated route does.
+class Depth_ReadOp<string mnemonic>
+    : Op<Depth_Dialect, mnemonic,
+         [AlwaysSpeculatable, AttrSizedOperandSegments,
+          DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+          DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+          InferTypeOpAdaptor]> {
+  let hasVerifier = 1;
+}
+
+def Depth_PartialOp : Depth_ReadOp<"partial"> {
   let summary = "a route over the closed sources alone, ready to be merged";
   let description = [{
     For each query, the normalised mix o over the closed sources and the
@@ -21,6 +31,7 @@ def Depth_PartialOp : Depth_DifferentiableOp<"partial",
         o = Σ_i softmax(ℓ)_i s_i,   L = log Σ_i exp ℓ_i
 
     `lse` L is [Q, B, T, h], `logits` ℓ is [Q, B, T, h, C], `rstd` r [B, T, C].
+    `repeated` is that of `depth.route`.
 
     - (C1) at least one query and one closed source
     - (C2) all sources have one type [B, T, D]
@@ -35,7 +46,7 @@ def Depth_PartialOp : Depth_DifferentiableOp<"partial",
   }];
   let arguments = (ins Variadic<Net_Vector>:$queries,
                        Variadic<Net_Activation>:$closed,
-                       I64Attr:$heads, F64Attr:$epsilon);
+                       I64Attr:$heads, F64Attr:$epsilon, UnitAttr:$repeated);
   let results = (outs Variadic<Net_Activation>:$mixes, Depth_HeadScalars:$lse,
                       Depth_Distribution:$logits, Depth_SourceScalars:$rstd);
   let assemblyFormat = [{
@@ -97,8 +108,7 @@ def Depth_PartialAdjointOp : Depth_Op<"partial_adjoint",
   }];
 }
 
-def Depth_MergeOp : Depth_DifferentiableOp<"merge",
-    [AttrSizedOperandSegments]> {
+def Depth_MergeOp : Depth_ReadOp<"merge"> {
   let summary = "add the partial to a route over the closed sources";
   let description = [{
     Given o and L of `depth.partial` and the open block's partial sum p, per
@@ -110,7 +120,7 @@ def Depth_MergeOp : Depth_DifferentiableOp<"merge",
     which is the route over the closed sources and p. `lse` may come from a
     `depth.partial` with more queries than are merged here: this op takes those
     from `first_query` on. `weights` a and `logits` ℓ are [Q, B, T, h, 1] and
-    `rstd` r is [B, T, 1].
+    `rstd` r is [B, T, 1]. `repeated` is that of `depth.route`.
 
     - (C1) as many closed mixes as queries, at least one, of the type of
       `partial` [B, T, D]
@@ -129,7 +139,8 @@ def Depth_MergeOp : Depth_DifferentiableOp<"merge",
   let arguments = (ins Variadic<Net_Vector>:$queries,
                        Variadic<Net_Activation>:$closed_mixes,
                        Net_Activation:$partial, Depth_HeadScalars:$lse,
-                       F64Attr:$epsilon, I64Attr:$first_query);
+                       F64Attr:$epsilon, I64Attr:$first_query,
+                       UnitAttr:$repeated);
   let results = (outs Variadic<Net_Activation>:$mixes,
                       Depth_Distribution:$weights, Depth_Distribution:$logits,
                       Depth_SourceScalars:$rstd);
@@ -196,6 +207,43 @@ def Depth_MergeAdjointOp : Depth_Op<"merge_adjoint",
     `partial` `(` $partial `:` type($partial) `)`
     `saved` `(` $weights `,` $logits `,` $rstd `:` type($weights) `,` type($logits) `,` type($rstd) `)`
     `queries_of_lse` `(` $lse_queries `)` attr-dict
+  }];
+}
+
+def Depth_ClosedStatisticsOp : Depth_Op<"closed_statistics"> {
+  let summary = "how a route in two phases weighs its closed sources";
+  let description = [{
+    Of Q = `query_count` queries of a `depth.partial`, from `first_query` on,
+    the statistics that `depth.route` has of its closed sources: with L = `lse`
+    and ℓ = `logits` of the partial and the weight a of `depth.merge`
+
+        α_i = (1 − a) exp(ℓ_i − L)
+
+    or exp(ℓ_i − L) for a route that was not merged with anything. `weights` α
+    and `closed_logits` ℓ are [Q, B, T, h, C]. They are cheap to compute where
+    an adjoint needs them, so that between the passes L, ℓ and a are kept.
+
+    - (C1) `query_count` is positive, `first_query` is not negative, and `lse`
+      and `logits` have `first_query` + `query_count` queries or more
+    - (C2) `lse` is [·, B, T, h] and `logits` [·, B, T, h, C], with the same
+      queries and of the same type
+    - (C3) `merged`, where present, is [Q, B, T, h, 1]
+
+    ```mlir
+    %alpha, %cl = depth.closed_statistics of 1 queries from 0
+      lse(%lse : tensor<1x2x8x1xf32>) logits(%logits : tensor<1x2x8x1x2xf32>)
+      merged(%a : tensor<1x2x8x1x1xf32>)
+    ```
+  }];
+  let arguments = (ins Depth_HeadScalars:$lse, Depth_Distribution:$logits,
+                       Optional<Depth_Distribution>:$merged,
+                       I64Attr:$query_count, I64Attr:$first_query);
+  let results = (outs Depth_Distribution:$weights,
+                      Depth_Distribution:$closed_logits);
+  let assemblyFormat = [{
+    `of` $query_count `queries` `from` $first_query
+    `lse` `(` $lse `:` type($lse) `)` `logits` `(` $logits `:` type($logits) `)`
+    (`merged` `(` $merged^ `:` type($merged) `)`)? attr-dict
   }];
 }
 

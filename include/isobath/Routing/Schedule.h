@@ -1,0 +1,73 @@
+//===- Schedule.h - Which routes are batched ------------------------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one place where it is decided whether the routes of a block read their
+// closed sources together, from the bytes that either way moves for a token.
+// Passes ask; nothing else counts bytes to choose.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ISOBATH_ROUTING_SCHEDULE_H
+#define ISOBATH_ROUTING_SCHEDULE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstdint>
+
+namespace isobath::routing {
+
+/// How the routes over the same closed sources are run, in one direction.
+enum class Schedule {
+  Each,    // one after the other, where they stand
+  Batched, // together, where the block starts
+  Auto     // whichever moves fewer bytes
+};
+
+/// What a machine pays for memory, and how much it keeps at hand.
+struct Machine {
+  double readCost = 1;  // of a byte
+  double writeCost = 1; // of a byte
+  /// Routes that one kernel serves at most. It has accumulators and addresses
+  /// for each of their queries.
+  int64_t mostRoutes = 8;
+};
+
+/// Routes over the same closed sources. They are counted as if each had one
+/// query: RD with equal queries is to run as its parent does.
+struct RouteGroup {
+  int64_t sources; // closed ones that all of them read
+  int64_t routes;
+  int64_t sourceBytes; // of an element of a source; all else is f32
+};
+
+/// Whether the forward parts of `group` are batched.
+bool isForwardBatched(Schedule schedule, const RouteGroup &group,
+                      const Machine &machine = {});
+
+/// Whether what the adjoints of `group` do to the closed sources is batched.
+bool isBackwardBatched(Schedule schedule, const RouteGroup &group,
+                       const Machine &machine = {});
+
+/// Batches of at most a machine's `mostRoutes`, of about equal size.
+template <typename T>
+llvm::SmallVector<llvm::ArrayRef<T>> divide(llvm::ArrayRef<T> routes,
+                                            const Machine &machine = {}) {
+  llvm::SmallVector<llvm::ArrayRef<T>> batches;
+  for (int64_t left = llvm::divideCeil(routes.size(), machine.mostRoutes);
+       left > 0; --left) {
+    size_t size = llvm::divideCeil(routes.size(), left);
+    batches.push_back(routes.take_front(size));
+    routes = routes.drop_front(size);
+  }
+  return batches;
+}
+
+} // namespace isobath::routing
+
+#endif // ISOBATH_ROUTING_SCHEDULE_H
