@@ -72,16 +72,73 @@ static bool isElementwise(row::KernelOp kernel) {
   });
 }
 
+/// Whether each matrix of the list `input` is read only where the row that is
+/// made of it is stored to the matrix of the same number in the list `output`:
+/// what a pass over the strips of a row reads, it reads before it writes.
+static bool isUpdateOfList(BlockArgument input, BlockArgument output) {
+  if (!isa<row::ListType>(input.getType()) ||
+      input.getType() != output.getType())
+    return false;
+  // The one op that does more than to count the list.
+  auto getAccess = [](BlockArgument list) {
+    Operation *access = nullptr;
+    for (Operation *user : list.getUsers()) {
+      if (isa<row::CountOp>(user))
+        continue;
+      if (access)
+        return static_cast<Operation *>(nullptr);
+      access = user;
+    }
+    return access;
+  };
+  auto load = dyn_cast_or_null<row::LoadOp>(getAccess(input));
+  auto store = dyn_cast_or_null<row::StoreOp>(getAccess(output));
+  if (!load || !store || load->getBlock() != store->getBlock() ||
+      load.getIndex() != store.getIndex() || load.getColumn() ||
+      store.getColumn())
+    return false;
+  // From the load to the store element by element, so that both are of one
+  // pass.
+  Value row = load;
+  while (row != store.getValue()) {
+    if (!row.hasOneUse())
+      return false;
+    Operation *user = *row.user_begin();
+    if (user->getNumResults() != 1 || isa<vector::ReductionOp>(user) ||
+        user->getNumRegions() != 0 || user->getBlock() != store->getBlock())
+      return false;
+    row = user->getResult(0);
+  }
+  return true;
+}
+
+/// Where an operand or result of a call stands: the argument of the kernel, and
+/// the place in its group.
+static std::pair<BlockArgument, unsigned>
+findArgument(ArrayRef<int32_t> groups, MutableArrayRef<BlockArgument> arguments,
+             unsigned position) {
+  for (auto [size, argument] : llvm::zip_equal(groups, arguments)) {
+    if (position < static_cast<unsigned>(size))
+      return {argument, position};
+    position -= size;
+  }
+  llvm_unreachable("a position in one of the groups");
+}
+
 /// Of a matrix that is read, for one that is written.
 static bool canUpdateInPlace(Operation *op, unsigned operand, unsigned result) {
   auto call = dyn_cast<row::CallOp>(op);
   if (!call)
     return false;
   row::KernelOp kernel = call.lookupKernel();
-  // Lists are not elementwise, so operands are inputs.
-  return isElementwise(kernel) &&
-         isa<row::MatrixType>(kernel.getInputTypes()[operand]) &&
-         kernel.getInputTypes()[operand] == kernel.getOutputTypes()[result];
+  auto [input, inputPlace] =
+      findArgument(call.getInputGroups(), kernel.getInputs(), operand);
+  auto [output, outputPlace] =
+      findArgument(call.getOutputGroups(), kernel.getOutputs(), result);
+  if (isUpdateOfList(input, output))
+    return inputPlace == outputPlace;
+  return isElementwise(kernel) && isa<row::MatrixType>(input.getType()) &&
+         input.getType() == output.getType();
 }
 
 void LowerToCpu::runOnOperation() {
