@@ -41,6 +41,7 @@ struct StepTimes {
   double step = 0; // all in milliseconds
   std::array<double, cpuPartNames.size()> parts{};
   double products = 0; // alone
+  std::uint64_t residentBytes = 0;
 };
 } // namespace
 
@@ -126,6 +127,8 @@ static StepTimes timeSteps(Trainer &trainer, const Manifest &manifest,
     setProfile(nullptr);
     for (std::size_t part = 0; part < parts.size(); ++part)
       parts[part].push_back(profile.seconds[part] * 1000);
+    // The matrices of the products alone are not the step's.
+    result.residentBytes = residentBytes();
     if (i + 1 == steps)
       result.products = timeProducts(profile.products, steps);
   }
@@ -153,7 +156,7 @@ static void runBenchStep(const BenchStepCommand &command,
                {"parts", parts},
                {"gemm_only_ms", times.products},
                {"planned_bytes", buffers.plannedBytes()},
-               {"resident_bytes", residentBytes()},
+               {"resident_bytes", times.residentBytes},
                {"threads", threads()},
                {"steps", command.steps}});
     return;

@@ -205,56 +205,101 @@ static void copyOut(const Copy &copy, void *to, const void *from) {
   }
 }
 
-static void multiplyBlock(const BlockProduct &product, void *c, const void *a,
-                          const void *b) {
-  const bool isNative = static_cast<bool>(findPrimitive(product).matmul);
+/// Element (row, column) of a stored matrix.
+template <typename Byte>
+static Byte *address(Byte *data, int32_t type, int64_t pitch, int64_t row,
+                     int64_t column) {
+  return data + (row * pitch + column) * elementBytes(type);
+}
+
+namespace {
+/// A product as oneDNN has it: of matrices as they are stored, or of copies.
+struct Slice {
+  Copy a, b;
+  const Primitive &primitive;
+
+  int64_t bytes() const {
+    return a.bytes() + b.bytes() +
+           static_cast<int64_t>(primitive.scratchpad.get_size());
+  }
+};
+} // namespace
+
+static Slice planSlice(const BlockProduct &product, const Copy &c,
+                       bool isNative) {
   const auto typeOf = [&](int32_t type) {
     return isNative ? type : ISOBATH_F32;
   };
   const bool transposeA = product.flags & ISOBATH_TRANSPOSE_A;
   const bool transposeB = product.flags & ISOBATH_TRANSPOSE_B;
-  const Copy copyA(transposeA ? product.K : product.M,
-                   transposeA ? product.M : product.K, product.pitchA,
-                   product.typeA, typeOf(product.typeA),
-                   readsFarApart(product));
-  const Copy copyB(transposeB ? product.N : product.K,
-                   transposeB ? product.K : product.N, product.pitchB,
-                   product.typeB, typeOf(product.typeB), false);
-  const Copy copyC(product.M, product.N, product.pitchC, product.typeC,
-                   typeOf(product.typeC), false);
-  const Primitive &primitive =
-      findPrimitive({product.M, product.N, product.K, copyC.pitchOfCopy,
-                     copyA.pitchOfCopy, copyB.pitchOfCopy, copyC.copyType,
-                     copyA.copyType, copyB.copyType, product.flags});
+  const Copy a(transposeA ? product.K : product.M,
+               transposeA ? product.M : product.K, product.pitchA,
+               product.typeA, typeOf(product.typeA), readsFarApart(product));
+  const Copy b(transposeB ? product.N : product.K,
+               transposeB ? product.K : product.N, product.pitchB,
+               product.typeB, typeOf(product.typeB), false);
+  const Primitive &primitive = findPrimitive(
+      {product.M, product.N, product.K, c.pitchOfCopy, a.pitchOfCopy,
+       b.pitchOfCopy, c.copyType, a.copyType, b.copyType, product.flags});
   if (!primitive.matmul) {
     std::fprintf(stderr, "error: cpu: oneDNN has no product of f32 matrices\n");
     std::abort();
   }
+  return {a, b, primitive};
+}
 
-  auto *workspace = static_cast<char *>(
-      threadWorkspace(copyA.bytes() + copyB.bytes() + copyC.bytes() +
-                      primitive.scratchpad.get_size()));
-  const void *left = a, *right = b;
-  void *result = c;
-  if (copyA.isNeeded) {
-    copyIn(copyA, workspace, a);
-    left = workspace;
-    workspace += copyA.bytes();
+/// `workspace` has the slice's bytes.
+static void multiplySlice(const Slice &slice, void *c, const void *a,
+                          const void *b, char *workspace) {
+  if (slice.a.isNeeded) {
+    copyIn(slice.a, workspace, a);
+    a = workspace;
+    workspace += slice.a.bytes();
   }
-  if (copyB.isNeeded) {
-    copyIn(copyB, workspace, b);
-    right = workspace;
-    workspace += copyB.bytes();
+  if (slice.b.isNeeded) {
+    copyIn(slice.b, workspace, b);
+    b = workspace;
+    workspace += slice.b.bytes();
   }
-  if (copyC.isNeeded) {
-    if (product.flags & ISOBATH_ACCUMULATE)
-      copyIn(copyC, workspace, c);
-    result = workspace;
-    workspace += copyC.bytes();
-  }
-  execute(primitive, result, left, right, workspace);
+  execute(slice.primitive, c, a, b, workspace);
+}
+
+static void multiplyBlock(const BlockProduct &product, char *c, const char *a,
+                          const char *b) {
+  const bool isNative = static_cast<bool>(findPrimitive(product).matmul);
+  const Copy copyC(product.M, product.N, product.pitchC, product.typeC,
+                   isNative ? product.typeC : int32_t(ISOBATH_F32), false);
+  // Widened copies of so much depth are still in the caches when they are read,
+  // and do not grow with the vocabulary. Their sum is f32 throughout.
+  const int64_t deepestCopy = 2048;
+  const int64_t depth = isNative ? product.K : std::min(product.K, deepestCopy);
+  const auto sliceAt = [&](int64_t k) {
+    BlockProduct part = product;
+    part.K = std::min(depth, product.K - k);
+    if (k > 0)
+      part.flags |= ISOBATH_ACCUMULATE;
+    return planSlice(part, copyC, isNative);
+  };
+  int64_t sliceBytes = 0;
+  for (int64_t k = 0; k < product.K; k += depth)
+    sliceBytes = std::max(sliceBytes, sliceAt(k).bytes());
+
+  auto *workspace =
+      static_cast<char *>(threadWorkspace(copyC.bytes() + sliceBytes));
+  char *sum = copyC.isNeeded ? workspace : c;
+  if (copyC.isNeeded && (product.flags & ISOBATH_ACCUMULATE))
+    copyIn(copyC, sum, c);
+  const bool transposeA = product.flags & ISOBATH_TRANSPOSE_A;
+  const bool transposeB = product.flags & ISOBATH_TRANSPOSE_B;
+  for (int64_t k = 0; k < product.K; k += depth)
+    multiplySlice(sliceAt(k), sum,
+                  address(a, product.typeA, product.pitchA, transposeA ? k : 0,
+                          transposeA ? 0 : k),
+                  address(b, product.typeB, product.pitchB, transposeB ? 0 : k,
+                          transposeB ? k : 0),
+                  workspace + copyC.bytes());
   if (copyC.isNeeded)
-    copyOut(copyC, c, result);
+    copyOut(copyC, c, sum);
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,13 +336,6 @@ static Blocks divide(int64_t M, int64_t N, int64_t K, bool transposeA) {
                                   : roundUp((M + rowParts - 1) / rowParts, 16);
   const int64_t columns = roundUp((N + columnParts - 1) / columnParts, 16);
   return {rows, columns, (M + rows - 1) / rows, (N + columns - 1) / columns};
-}
-
-/// Element (row, column) of a stored matrix.
-template <typename Byte>
-static Byte *address(Byte *data, int32_t type, int64_t pitch, int64_t row,
-                     int64_t column) {
-  return data + (row * pitch + column) * elementBytes(type);
 }
 
 void isobath_cpu_product(void *c, const void *a, const void *b, int64_t M,

@@ -85,9 +85,10 @@ static void checkProduct(Sizes sizes, Types types, int flags) {
 class CpuProduct : public testing::TestWithParam<int> {}; // flags
 
 TEST_P(CpuProduct, IsTheSumOfProducts) {
-  const Sizes shapes[] = {
-      {1, 1, 1},    {1, 7, 5},   {7, 1, 33},    {5, 3, 1},   {16, 16, 16},
-      {17, 31, 47}, {64, 80, 6}, {130, 70, 90}, {1, 96, 64}, {48, 2, 300}};
+  const Sizes shapes[] = {{1, 1, 1},    {1, 7, 5},     {7, 1, 33},
+                          {5, 3, 1},    {16, 16, 16},  {17, 31, 47},
+                          {64, 80, 6},  {130, 70, 90}, {1, 96, 64},
+                          {48, 2, 300}, {3, 20, 4500}};
   for (Sizes sizes : shapes)
     for (Types types : allTypes)
       checkProduct(sizes, types, GetParam());
