@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "isobath/Driver/Jit.h"
-#include "isobath/Driver/Codegen.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
@@ -44,14 +43,4 @@ isobath::loadObject(std::unique_ptr<llvm::MemoryBuffer> object,
   result.unit = unit->toPtr<const IsobathUnit *>();
   result.owner = std::shared_ptr<llvm::orc::LLJIT>(std::move(*jit));
   return result;
-}
-
-Expected<JitUnit> isobath::compileInProcess(mlir::ModuleOp module) {
-  auto target = describeTarget(nativeCpu);
-  if (!target)
-    return target.takeError();
-  auto object = compileToObject(module, *target);
-  if (!object)
-    return object.takeError();
-  return loadObject(llvm::MemoryBuffer::getMemBufferCopy(*object));
 }

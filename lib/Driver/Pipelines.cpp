@@ -70,6 +70,7 @@ void isobath::buildBf16Pipeline(OpPassManager &manager) {
 }
 
 void isobath::buildKernelsPipeline(OpPassManager &manager) {
+  manager.addPass(createChunkHead());
   manager.addPass(createLowerToRows());
   manager.addPass(createFuseRows());
 }

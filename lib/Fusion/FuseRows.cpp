@@ -353,7 +353,8 @@ void RowFusion::run(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (auto call = dyn_cast<row::CallOp>(op))
       stretches.back().push_back(call);
-    else if (!isa<arith::ConstantOp, net::GroupTokensOp>(op) &&
+    else if (!isa<arith::ConstantOp, net::GroupTokensOp, net::TakeTokensOp,
+                  net::JoinTokensOp>(op) &&
              !stretches.back().empty())
       stretches.emplace_back();
   }

@@ -58,6 +58,11 @@ static bool belongsToLibrary(Operation *op) {
              net::AttentionAdjointOp>(op);
 }
 
+/// Parts of the tokens and wholes of parts: places in memory, no work.
+static bool isPlace(Operation *op) {
+  return isa<net::TakeTokensOp, net::JoinTokensOp>(op);
+}
+
 static LogicalResult verifyPrecision(Operation *op, TypeRange types) {
   for (Type type : types)
     if (getElementTypeOrSelf(type).isF64())
@@ -88,7 +93,7 @@ LogicalResult RowLowering::lower(Operation *op) {
       (!isa<net::SquaredNormOp>(op) &&
        failed(verifyPrecision(op, op->getResultTypes()))))
     return failure();
-  if (belongsToLibrary(op))
+  if (belongsToLibrary(op) || isPlace(op))
     return success();
   auto lowerable = dyn_cast<RowKernelOpInterface>(op);
   auto constant = dyn_cast<arith::ConstantOp>(op);

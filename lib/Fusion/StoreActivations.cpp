@@ -79,16 +79,19 @@ static bool isResidual(Value tensor) {
          tensor.getDefiningOp<net::EmbeddingOp>();
 }
 
-/// The log-sum-exp of attention is f32 in any case.
-static bool isStatistics(OpOperand &operand) {
-  auto adjoint = dyn_cast<net::AttentionAdjointOp>(operand.getOwner());
-  return adjoint && &adjoint.getLseMutable() == &operand;
+/// The log-sum-exp of attention is f32 in any case, and so is what a product
+/// adds to.
+static bool staysWide(OpOperand &operand) {
+  if (auto adjoint = dyn_cast<net::AttentionAdjointOp>(operand.getOwner()))
+    return &adjoint.getLseMutable() == &operand;
+  auto adjoint = dyn_cast<net::LinearWeightAdjointOp>(operand.getOwner());
+  return adjoint && operand.get() == adjoint.getSum();
 }
 
 void StoredTensors::visit(Operation *op) {
   if (takesBf16(op))
     for (OpOperand &operand : op->getOpOperands())
-      if (!isStatistics(operand))
+      if (!staysWide(operand))
         add(operand.get());
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](net::LinearOp product) {
@@ -115,13 +118,30 @@ void StoredTensors::visit(Operation *op) {
       });
 }
 
+/// Where `tensor` is rounded: where it is made or, for an argument of the
+/// entry, where a product reads it first, so that no copy of a weight waits for
+/// that.
+static void setRoundingPoint(OpBuilder &builder, Value tensor) {
+  builder.setInsertionPointAfterValue(tensor);
+  if (tensor.getDefiningOp())
+    return;
+  Operation *first = nullptr;
+  for (OpOperand &use : tensor.getUses())
+    if (Operation *user = use.getOwner();
+        takesBf16(user) && !staysWide(use) &&
+        (!first || user->isBeforeInBlock(first)))
+      first = user;
+  if (first)
+    builder.setInsertionPoint(first);
+}
+
 /// Stores `tensor` in bf16: products read that, all others extend it again.
 /// Parameters stay f32 for all readers but products.
 static void store(OpBuilder &builder, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   auto narrowType = type.clone(builder.getBF16Type());
   Location loc = tensor.getLoc();
-  builder.setInsertionPointAfterValue(tensor);
+  setRoundingPoint(builder, tensor);
   Operation *definition = tensor.getDefiningOp();
   Value narrow = tensor;
   llvm::SmallPtrSet<Operation *, 2> casts;
@@ -142,7 +162,7 @@ static void store(OpBuilder &builder, Value tensor) {
   }
   if (narrow != tensor)
     tensor.replaceUsesWithIf(narrow, [](OpOperand &use) {
-      return takesBf16(use.getOwner()) && !isStatistics(use);
+      return takesBf16(use.getOwner()) && !staysWide(use);
     });
 }
 

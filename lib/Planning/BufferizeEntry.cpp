@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "isobath/Planning/BufferizeEntry.h"
+#include "isobath/Dialect/Net/NetOps.h"
 #include "isobath/Dialect/Net/ParameterLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,6 +26,16 @@ Value isobath::createView(OpBuilder &builder, Location loc, Value bytes,
 static MemRefType toMemRef(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+static int64_t countBytes(Type type) {
+  auto shaped = cast<ShapedType>(type);
+  return shaped.getNumElements() * shaped.getElementTypeBitWidth() / 8;
+}
+
+/// The elements that a tensor has of one token.
+static int64_t countElementsOfToken(Type type) {
+  return cast<ShapedType>(type).getNumElements() / net::countTokens(type);
 }
 
 namespace {
@@ -47,8 +58,10 @@ public:
 private:
   void mapArguments();
   LogicalResult mapResults();
+  void setDestination(OpResult value, Value destination);
   bool canReplace(OpResult value, Value old);
   Value findReusable(OpResult value);
+  Value getResultBuffer(OpResult value);
   LogicalResult launch(Operation &op, BuildLaunch build);
   void finish();
 
@@ -79,6 +92,20 @@ private:
                       toMemRef(slot.type));
   }
 
+  // Parts of tensors; see the end of the file.
+  struct Bytes {
+    Value buffer;
+    int64_t offset;
+  };
+  void findParts();
+  bool hasBytes(Value tensor) const {
+    return wholes.contains(tensor) || placeInWhole.contains(tensor);
+  }
+  Bytes getBytes(Value tensor);
+  Value createPart(Value buffer, int64_t offset, Type type);
+  void take(net::TakeTokensOp op);
+  void join(net::JoinTokensOp op);
+
   /// A buffer that a result is copied to when all is done.
   struct Copy {
     Value from, to;
@@ -95,6 +122,9 @@ private:
   IRMapping buffers;           // tensor to memref
   IRMapping destinations;      // a tensor that is computed in a result's buffer
   llvm::DenseSet<Value> owned; // tensors that have a buffer to themselves
+  llvm::DenseSet<Value> wholes; // tensors that others may be parts of
+  llvm::DenseMap<Value, std::pair<Value, int64_t>> placeInWhole; // in bytes
+  llvm::DenseMap<Value, Bytes> bytesOf;
   SmallVector<Copy> copies;
 };
 } // namespace
@@ -115,6 +145,19 @@ void EntryBufferizer::mapArguments() {
   }
   for (const net::ParameterSlot &slot : layout.getSlots())
     buffers.map(entry.getArgument(slot.argument), viewSlot(parameters, slot));
+}
+
+/// `value` is computed in `destination`, and with it, what it replaces in
+/// place.
+void EntryBufferizer::setDestination(OpResult value, Value destination) {
+  destinations.map(value, destination);
+  for (Value operand : value.getOwner()->getOperands()) {
+    auto old = dyn_cast<OpResult>(operand);
+    if (old && !destinations.contains(old) &&
+        !isa<net::TakeTokensOp, net::JoinTokensOp>(old.getOwner()) &&
+        old.getType() == value.getType() && canReplace(value, old))
+      return setDestination(old, destination);
+  }
 }
 
 /// Whether the op that computes `value` is the last to read `old`, and reads it
@@ -183,11 +226,27 @@ LogicalResult EntryBufferizer::mapResults() {
       return entry.emitOpError() << "expected a name for result " << index;
     }
     if (isa<OpResult>(value) && !destinations.contains(value))
-      destinations.map(value, destination);
+      setDestination(cast<OpResult>(value), destination);
     else
       copies.push_back({value, destination});
   }
   return success();
+}
+
+/// The buffer that `value` is to be computed in.
+Value EntryBufferizer::getResultBuffer(OpResult value) {
+  if (Value destination = destinations.lookupOrNull(value))
+    return destination;
+  MemRefType type = toMemRef(value.getType());
+  if (hasBytes(value)) {
+    Bytes bytes = getBytes(value);
+    return createView(builder, value.getLoc(), bytes.buffer, bytes.offset,
+                      type);
+  }
+  Value buffer = findReusable(value);
+  owned.insert(value);
+  return buffer ? buffer
+                : memref::AllocOp::create(builder, value.getLoc(), type);
 }
 
 LogicalResult EntryBufferizer::launch(Operation &op, BuildLaunch build) {
@@ -195,16 +254,8 @@ LogicalResult EntryBufferizer::launch(Operation &op, BuildLaunch build) {
   for (Value operand : op.getOperands())
     operands.push_back(buffers.lookup(operand));
   for (OpResult result : op.getResults()) {
-    Value buffer = destinations.lookupOrNull(result);
-    if (!buffer) {
-      buffer = findReusable(result);
-      if (!buffer)
-        buffer = memref::AllocOp::create(builder, op.getLoc(),
-                                         toMemRef(result.getType()));
-      owned.insert(result);
-    }
-    buffers.map(result, buffer);
-    results.push_back(buffer);
+    buffers.map(result, getResultBuffer(result));
+    results.push_back(buffers.lookup(result));
   }
   return build(builder, &op, operands, results);
 }
@@ -223,9 +274,18 @@ LogicalResult EntryBufferizer::run(BuildLaunch build) {
   mapArguments();
   if (failed(mapResults()))
     return failure();
-  for (Operation &op : entry.getBody().front().without_terminator())
-    if (failed(launch(op, build)))
+  bool sharesBuffers = bool(canUpdateInPlace);
+  if (sharesBuffers)
+    findParts();
+  for (Operation &op : entry.getBody().front().without_terminator()) {
+    if (auto part = dyn_cast<net::TakeTokensOp>(op); part && sharesBuffers)
+      take(part);
+    else if (auto whole = dyn_cast<net::JoinTokensOp>(op);
+             whole && sharesBuffers)
+      join(whole);
+    else if (failed(launch(op, build)))
       return failure();
+  }
   finish();
   return success();
 }
@@ -254,4 +314,97 @@ LogicalResult isobath::bufferizeEntry(func::FuncOp entry, BuildLaunch build,
         return op.emitOpError()
                << "expected results that are static tensors, got " << type;
   return EntryBufferizer(entry, *layout, canUpdateInPlace).run(build);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+//
+// A tensor that others are parts of has a buffer of bytes, into which it and
+// they are views. What has its place from outside, arguments and results of the
+// entry, has a buffer of its own type: parts are copied from and to it.
+
+/// Finds the tensors that are to have buffers of bytes, and those that are
+/// computed inside of them.
+void EntryBufferizer::findParts() {
+  auto isIntermediate = [&](Value tensor) {
+    return isa<OpResult>(tensor) && !destinations.contains(tensor);
+  };
+  for (Operation &op : entry.getBody().front()) {
+    if (auto part = dyn_cast<net::TakeTokensOp>(op);
+        part && isIntermediate(part.getInput()))
+      wholes.insert(part.getInput());
+    auto whole = dyn_cast<net::JoinTokensOp>(op);
+    if (!whole || !isIntermediate(whole.getOutput()))
+      continue;
+    wholes.insert(whole.getOutput());
+    int64_t offset = 0;
+    for (Value part : whole.getParts()) {
+      // A part of one thing is no part of another, or of the same twice.
+      if (isIntermediate(part) && !part.getDefiningOp<net::TakeTokensOp>())
+        placeInWhole.try_emplace(part, whole.getOutput(), offset);
+      offset += countBytes(part.getType());
+    }
+  }
+}
+
+/// The bytes of a tensor that has some; the first time allocates them.
+EntryBufferizer::Bytes EntryBufferizer::getBytes(Value tensor) {
+  if (auto found = bytesOf.find(tensor); found != bytesOf.end())
+    return found->second;
+  Bytes bytes;
+  if (auto place = placeInWhole.find(tensor); place != placeInWhole.end()) {
+    auto [whole, offset] = place->second;
+    bytes = getBytes(whole);
+    bytes.offset += offset;
+  } else {
+    auto type =
+        MemRefType::get({countBytes(tensor.getType())}, builder.getI8Type());
+    bytes = {memref::AllocOp::create(builder, tensor.getLoc(), type), 0};
+  }
+  bytesOf[tensor] = bytes;
+  return bytes;
+}
+
+/// Elements of `buffer` from number `offset` on, with the shape of `type`.
+Value EntryBufferizer::createPart(Value buffer, int64_t offset, Type type) {
+  MemRefType whole = toMemRef(type);
+  SmallVector<int64_t> strides = whole.getStridesAndOffset().first;
+  auto layout = StridedLayoutAttr::get(builder.getContext(), offset, strides);
+  return memref::ReinterpretCastOp::create(
+      builder, loc,
+      MemRefType::get(whole.getShape(), whole.getElementType(), layout), buffer,
+      offset, whole.getShape(), strides);
+}
+
+void EntryBufferizer::take(net::TakeTokensOp op) {
+  auto output = cast<OpResult>(op.getOutput());
+  Type type = output.getType();
+  int64_t first = op.getFirst() * countElementsOfToken(type);
+  auto bytes = bytesOf.find(op.getInput());
+  if (bytes == bytesOf.end() || destinations.contains(output)) {
+    Value part = createPart(buffers.lookup(op.getInput()), first, type);
+    buffers.map(output, getResultBuffer(output));
+    memref::CopyOp::create(builder, op.getLoc(), part, buffers.lookup(output));
+    return;
+  }
+  auto [buffer, offset] = bytes->second;
+  offset += first * cast<ShapedType>(type).getElementTypeBitWidth() / 8;
+  bytesOf[output] = {buffer, offset};
+  buffers.map(output,
+              createView(builder, op.getLoc(), buffer, offset, toMemRef(type)));
+}
+
+void EntryBufferizer::join(net::JoinTokensOp op) {
+  auto output = cast<OpResult>(op.getOutput());
+  buffers.map(output, getResultBuffer(output));
+  int64_t bytes = 0, elements = 0; // before the part
+  for (Value part : op.getParts()) {
+    if (placeInWhole.lookup(part) != std::pair<Value, int64_t>(output, bytes))
+      memref::CopyOp::create(
+          builder, op.getLoc(), buffers.lookup(part),
+          createPart(buffers.lookup(output), elements, part.getType()));
+    bytes += countBytes(part.getType());
+    elements += cast<ShapedType>(part.getType()).getNumElements();
+  }
 }

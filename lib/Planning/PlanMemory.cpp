@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 #include <list>
 
@@ -41,6 +42,18 @@ struct PlannedBuffer {
 
 } // namespace
 
+/// What uses `memref` or a view of it.
+static SmallVector<Operation *> collectUsers(Value memref) {
+  SmallVector<Operation *> users;
+  for (Operation *user : memref.getUsers()) {
+    if (isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1)
+      llvm::append_range(users, collectUsers(user->getResult(0)));
+    else
+      users.push_back(user);
+  }
+  return users;
+}
+
 /// The buffers of a block in the order of their first use.
 static SmallVector<PlannedBuffer> collectBuffers(Block &block) {
   llvm::DenseMap<Operation *, unsigned> numbers;
@@ -59,7 +72,7 @@ static SmallVector<PlannedBuffer> collectBuffers(Block &block) {
         static_cast<int64_t>(llvm::alignTo(std::max<int64_t>(bytes, 1),
                                            net::parameterAlignment)),
         numbers.lookup(alloc), ~0u, 0};
-    for (Operation *user : alloc->getUsers()) {
+    for (Operation *user : collectUsers(alloc)) {
       unsigned number = numbers.lookup(block.findAncestorOpInBlock(*user));
       buffer.first = std::min(buffer.first, number);
       // A user with results may hand the buffer on under another name.

@@ -47,6 +47,18 @@ func.func @logits(%x: tensor<1x2x8xf32>, %w: tensor<5x8xf32>,
   return %losses, %gw, %gx : tensor<1x2xf32>, tensor<5x8xf32>, tensor<1x2x8xf32>
 }
 
+// What a product adds to stays f32.
+// CHECK-LABEL: func.func @sum
+// CHECK-SAME: %[[SUM:[a-z0-9]+]]: tensor<5x8xf32>
+// CHECK: net.linear_weight_adjoint %{{.*}}, %{{.*}}, %[[SUM]] : (tensor<1x2x5xbf16>, tensor<1x2x8xbf16>, tensor<5x8xf32>) -> tensor<5x8xf32>
+func.func @sum(%g: tensor<1x2x5xf32>, %x: tensor<1x2x8xf32>,
+               %sum: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %gw = net.linear_weight_adjoint %g, %x, %sum
+    : (tensor<1x2x5xf32>, tensor<1x2x8xf32>, tensor<5x8xf32>)
+    -> tensor<5x8xf32>
+  return %gw : tensor<5x8xf32>
+}
+
 // Sources of a route are rounded once, its mixes and statistics are not.
 // CHECK-LABEL: func.func @route
 // CHECK: %[[E:.*]] = net.embedding

@@ -126,14 +126,35 @@ func.func private @kernel() {
   return
 }
 
-// A buffer with a second name stays in use to the end: the next one, which
-// starts when its last direct use is over, lies behind it.
+// What uses a view, also one of a view, uses the buffer, and nothing else does:
+// the second buffer is in use together with the first, the third is not.
 // CHECK-LABEL: func.func @viewed_buffer
-// CHECK-SAME: memref<128xi8> {net.name = "arena"}
+// CHECK-SAME: %[[ARENA:[a-z0-9_]+]]: memref<192xi8> {net.name = "arena"}
 func.func @viewed_buffer() {
-  %a = memref.alloc() : memref<64xi8>
-  %c0 = arith.constant 0 : index
-  %v = memref.view %a[%c0][] : memref<64xi8> to memref<16xf32>
+  // CHECK: %[[A:[a-z0-9_]+]] = memref.view %[[ARENA]][%c0{{.*}}] : memref<192xi8> to memref<128xi8>
+  // CHECK: memref.view %[[ARENA]][%c128{{.*}}] : memref<192xi8> to memref<16xf32>
+  // CHECK: memref.view %[[ARENA]][%c0{{.*}}] : memref<192xi8> to memref<16xf32>
+  %a = memref.alloc() : memref<128xi8>
+  %c64 = arith.constant 64 : index
+  %v = memref.view %a[%c64][] : memref<128xi8> to memref<16xf32>
+  %w = memref.reinterpret_cast %v to offset: [0], sizes: [16], strides: [1]
+    : memref<16xf32> to memref<16xf32>
+  %b = memref.alloc() : memref<16xf32>
+  call @use1(%v) : (memref<16xf32>) -> ()
+  call @use1(%b) : (memref<16xf32>) -> ()
+  call @use1(%w) : (memref<16xf32>) -> ()
+  %c = memref.alloc() : memref<16xf32>
+  call @use1(%c) : (memref<16xf32>) -> ()
+  return
+}
+
+// An op with results may hand a buffer on: it stays in use to the end.
+func.func private @handed_on(memref<16xf32>) -> memref<16xf32>
+// CHECK-LABEL: func.func @escaping_buffer
+// CHECK-SAME: memref<128xi8> {net.name = "arena"}
+func.func @escaping_buffer() {
+  %a = memref.alloc() : memref<16xf32>
+  %v = call @handed_on(%a) : (memref<16xf32>) -> memref<16xf32>
   %b = memref.alloc() : memref<16xf32>
   call @use1(%b) : (memref<16xf32>) -> ()
   call @use1(%v) : (memref<16xf32>) -> ()

@@ -10,7 +10,6 @@
 #define ISOBATH_DRIVER_JIT_H
 
 #include "isobath/runtime/abi.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -34,9 +33,6 @@ struct JitSymbol {
 /// process. It may use `symbols` and everything that the process exports.
 llvm::Expected<JitUnit> loadObject(std::unique_ptr<llvm::MemoryBuffer> object,
                                    llvm::ArrayRef<JitSymbol> symbols = {});
-
-/// Compiles `module`, to which emitUnit added a unit, for this machine.
-llvm::Expected<JitUnit> compileInProcess(mlir::ModuleOp module);
 
 } // namespace isobath
 

@@ -41,8 +41,12 @@ using CanUpdateInPlace = llvm::function_ref<bool(
 ///   argument, at the end or, where `canUpdateInPlace` allows it and nobody
 ///   reads the argument later, by the op that computes it;
 /// - every other tensor becomes a `memref.alloc`, or takes over the buffer of
-/// an
-///   operand under the same conditions.
+///   an operand under the same conditions.
+///
+/// With `canUpdateInPlace`, parts of such a tensor (net.take_tokens) are views,
+/// and what net.join_tokens makes one of is computed at its place in the whole;
+/// parts of arguments and results are copied. Without it these are ops like all
+/// others.
 ///
 /// Parameters and gradients lie as net::ParameterLayout says. Fails with a
 /// diagnostic if a result has neither of these attributes or if `build` fails.

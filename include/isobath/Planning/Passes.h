@@ -9,6 +9,7 @@
 #ifndef ISOBATH_PLANNING_PASSES_H
 #define ISOBATH_PLANNING_PASSES_H
 
+#include "isobath/Dialect/Net/NetDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace isobath {

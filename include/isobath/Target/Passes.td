@@ -35,9 +35,10 @@ def LowerToCpu : Pass<"isobath-lower-to-cpu", "::mlir::ModuleOp"> {
     into a `row.launch`, and products and attention into calls of the CPU's
     library (runtime/include/isobath/runtime/cpu_library.h) through a private
     function for each shape. Scratch that a launch or the library needs is
-    allocated here, so that it is planned with everything else. Kernels that
-    treat the elements of rows one by one compute in the buffer of an operand
-    that nobody reads later.
+    allocated here, so that it is planned with everything else. A kernel writes
+    in the buffer of an operand that nobody reads later, if it never reads an
+    element after it has written that, and so does a product that adds to one.
+    Parts of the tokens are views where they can be.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

@@ -51,7 +51,7 @@ LogicalResult LinearOp::buildAdjoint(OpBuilder &builder,
         builder, getLoc(), resultGradients[0], getWeight());
   if (isNeeded[1])
     operandGradients[1] = LinearWeightAdjointOp::create(
-        builder, getLoc(), resultGradients[0], getInput());
+        builder, getLoc(), resultGradients[0], getInput(), /*sum=*/Value());
   return success();
 }
 

@@ -225,10 +225,14 @@ LinearWeightAdjointOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 
 LogicalResult LinearWeightAdjointOp::verify() {
   if (failed(verifyTokens(*this, "'gradient'", getGradient(), // C1
-                          "'input'", getInput())))
+                          "'input'", getInput())) ||
+      failed(verifySameElementType(*this, "'gradient'", getGradient(), // C2
+                                   "'input'", getInput())))
     return failure();
-  return verifySameElementType(*this, "'gradient'", getGradient(), // C2
-                               "'input'", getInput());
+  if (!getSum())
+    return success();
+  return verifySameType(*this, "'sum'", getSum().getType(), // C3
+                        "the result", getWeightGradient().getType());
 }
 
 //===----------------------------------------------------------------------===//

@@ -316,7 +316,7 @@ void KernelEmitter::emitGroup(const KernelSchedule::Pass &pass,
                               MutableArrayRef<Value> accumulators,
                               llvm::DenseSet<Value> &loaded) {
   // Everything is read before anything is written: a loop may hand a row on
-  // that is made of the one it got, and elementwise kernels run in place.
+  // that is made of the one it got, and kernels run in place (RowsInPlace.h).
   StripEvaluator evaluator(*this, group);
   SmallVector<SmallVector<Strips>> rows;
   for (Operation *sink : pass.sinks) {

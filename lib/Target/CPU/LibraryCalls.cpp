@@ -151,10 +151,13 @@ static LogicalResult buildBody(Operation *op, CallBuilder call,
         buildProduct(call, buffers[2], buffers[0], buffers[1], 0);
         return success();
       })
-      .Case([&](net::LinearWeightAdjointOp) {
-        // ∂W = gᵀ x
-        buildProduct(call, buffers[2], buffers[0], buffers[1],
-                     ISOBATH_TRANSPOSE_A);
+      .Case([&](net::LinearWeightAdjointOp adjoint) {
+        // ∂W = gᵀ x, or ∂W += gᵀ x where the sum lies in the result's buffer
+        int32_t flags = ISOBATH_TRANSPOSE_A;
+        if (adjoint.getSum())
+          flags |= ISOBATH_ACCUMULATE;
+        buildProduct(call, buffers[adjoint->getNumOperands()], buffers[0],
+                     buffers[1], flags);
         return success();
       })
       .Case([&](net::AttentionOp attention) {
@@ -218,6 +221,9 @@ LogicalResult LibraryCalls::build(OpBuilder &builder, Operation *op,
   if (int64_t bytes = getScratchBytes(op, ValueRange(buffers).getTypes()))
     buffers.push_back(memref::AllocOp::create(
         builder, op->getLoc(), MemRefType::get({bytes}, builder.getI8Type())));
+  if (auto adjoint = dyn_cast<net::LinearWeightAdjointOp>(op);
+      adjoint && adjoint.getSum() && operands[2] != results[0])
+    memref::CopyOp::create(builder, op->getLoc(), operands[2], results[0]);
   func::FuncOp function = getFunction(op, ValueRange(buffers).getTypes());
   if (!function)
     return failure(); // reported

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RowsInPlace.h"
 #include "isobath/Dialect/Net/NetOps.h"
 #include "isobath/Dialect/Row/RowOps.h"
 #include "isobath/Planning/BufferizeEntry.h"
@@ -60,85 +61,13 @@ static void buildConstant(OpBuilder &builder, arith::ConstantOp op,
   memref::CopyOp::create(builder, op.getLoc(), table, result);
 }
 
-/// Whether a kernel treats the elements of its rows one by one: then an output
-/// may be an input's buffer, since every element is read before it is written.
-static bool isElementwise(row::KernelOp kernel) {
-  return llvm::all_of(kernel.getBody()->getOperations(), [](Operation &op) {
-    if (auto load = dyn_cast<row::LoadOp>(op))
-      return !load.getIndex() && !load.getColumn();
-    if (auto store = dyn_cast<row::StoreOp>(op))
-      return !store.getIndex() && !store.getColumn();
-    return op.getNumRegions() == 0 && !isa<vector::ReductionOp>(op);
-  });
-}
-
-/// Whether each matrix of the list `input` is read only where the row that is
-/// made of it is stored to the matrix of the same number in the list `output`:
-/// what a pass over the strips of a row reads, it reads before it writes.
-static bool isUpdateOfList(BlockArgument input, BlockArgument output) {
-  if (!isa<row::ListType>(input.getType()) ||
-      input.getType() != output.getType())
-    return false;
-  // The one op that does more than to count the list.
-  auto getAccess = [](BlockArgument list) {
-    Operation *access = nullptr;
-    for (Operation *user : list.getUsers()) {
-      if (isa<row::CountOp>(user))
-        continue;
-      if (access)
-        return static_cast<Operation *>(nullptr);
-      access = user;
-    }
-    return access;
-  };
-  auto load = dyn_cast_or_null<row::LoadOp>(getAccess(input));
-  auto store = dyn_cast_or_null<row::StoreOp>(getAccess(output));
-  if (!load || !store || load->getBlock() != store->getBlock() ||
-      load.getIndex() != store.getIndex() || load.getColumn() ||
-      store.getColumn())
-    return false;
-  // From the load to the store element by element, so that both are of one
-  // pass.
-  Value row = load;
-  while (row != store.getValue()) {
-    if (!row.hasOneUse())
-      return false;
-    Operation *user = *row.user_begin();
-    if (user->getNumResults() != 1 || isa<vector::ReductionOp>(user) ||
-        user->getNumRegions() != 0 || user->getBlock() != store->getBlock())
-      return false;
-    row = user->getResult(0);
-  }
-  return true;
-}
-
-/// Where an operand or result of a call stands: the argument of the kernel, and
-/// the place in its group.
-static std::pair<BlockArgument, unsigned>
-findArgument(ArrayRef<int32_t> groups, MutableArrayRef<BlockArgument> arguments,
-             unsigned position) {
-  for (auto [size, argument] : llvm::zip_equal(groups, arguments)) {
-    if (position < static_cast<unsigned>(size))
-      return {argument, position};
-    position -= size;
-  }
-  llvm_unreachable("a position in one of the groups");
-}
-
-/// Of a matrix that is read, for one that is written.
+/// Of a matrix that is read, for one that is written: by a row kernel, or by a
+/// product that adds to it.
 static bool canUpdateInPlace(Operation *op, unsigned operand, unsigned result) {
+  if (auto adjoint = dyn_cast<net::LinearWeightAdjointOp>(op))
+    return op->getOperand(operand) == adjoint.getSum();
   auto call = dyn_cast<row::CallOp>(op);
-  if (!call)
-    return false;
-  row::KernelOp kernel = call.lookupKernel();
-  auto [input, inputPlace] =
-      findArgument(call.getInputGroups(), kernel.getInputs(), operand);
-  auto [output, outputPlace] =
-      findArgument(call.getOutputGroups(), kernel.getOutputs(), result);
-  if (isUpdateOfList(input, output))
-    return inputPlace == outputPlace;
-  return isElementwise(kernel) && isa<row::MatrixType>(input.getType()) &&
-         input.getType() == output.getType();
+  return call && cpu::canWriteInPlace(call, operand, result);
 }
 
 void LowerToCpu::runOnOperation() {

@@ -214,6 +214,13 @@ void Buffer::add(ArrayRef<Index> position, Scalar value) const {
   store(position, load(position) + value);
 }
 
+void Buffer::copy(ArrayRef<Index> position, Buffer from,
+                  ArrayRef<Index> fromPosition) const {
+  Value element = from.loadId(fromPosition);
+  memref::StoreOp::create(loops->getBuilder(), loops->getLoc(), element, memref,
+                          toValues(position));
+}
+
 Value Buffer::loadId(ArrayRef<Index> position) const {
   return create<memref::LoadOp>(*loops, memref, toValues(position));
 }

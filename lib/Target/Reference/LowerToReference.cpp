@@ -153,8 +153,13 @@ func::FuncOp KernelTable::build(Operation *op, TypeRange bufferTypes) {
   return kernel;
 }
 
-/// Kernels add up in their results, which must not round each time: a bf16
-/// result is computed in f32 and rounded once.
+/// Whether each element of a result is written once, as it is to be.
+static bool writesOnce(Operation *op) {
+  return isa<net::CastOp, net::TakeTokensOp, net::JoinTokensOp>(op);
+}
+
+/// Other kernels add up in their results, which must not round each time: a
+/// bf16 result is computed in f32 and rounded once.
 static Value widen(OpBuilder &builder, Location loc, Value result) {
   auto type = cast<MemRefType>(result.getType());
   if (!type.getElementType().isBF16())
@@ -171,8 +176,7 @@ void LowerToReference::runOnOperation() {
     Location loc = op->getLoc();
     SmallVector<Value> buffers(operands);
     for (Value result : results)
-      buffers.push_back(isa<net::CastOp>(op) ? result
-                                             : widen(builder, loc, result));
+      buffers.push_back(writesOnce(op) ? result : widen(builder, loc, result));
     func::FuncOp kernel = kernels.get(op, ValueRange(buffers).getTypes());
     if (!kernel)
       return failure(); // reported by the table

@@ -122,10 +122,12 @@ static void linearInputAdjoint(LinearInputAdjointOp, LoopBuilder &k, Buffers in,
   });
 }
 
-static void linearWeightAdjoint(LinearWeightAdjointOp, LoopBuilder &k,
+static void linearWeightAdjoint(LinearWeightAdjointOp op, LoopBuilder &k,
                                 Buffers in, Buffers out) {
   Buffer gradient = in[0], x = in[1], weightGradient = out[0];
-  k.fill(weightGradient, k.constant(0.0));
+  k.loops(weightGradient.shape(), [&](ArrayRef<Index> at) {
+    weightGradient.store(at, op.getSum() ? in[2].load(at) : k.constant(0.0));
+  });
   k.loops(gradient.shape(), [&](ArrayRef<Index> at) {
     Scalar g = gradient.load(at);
     k.loop(x.dim(2), [&](Index i) {
@@ -355,6 +357,38 @@ static void swigluAdjoint(SwiGLUAdjointOp, LoopBuilder &k, Buffers in,
 }
 
 //===----------------------------------------------------------------------===//
+// Parts of the tokens
+//===----------------------------------------------------------------------===//
+
+/// The position of token number `token` among sequences of T tokens, and `rest`
+/// within it.
+static SmallVector<Index> findToken(Index token, int64_t T,
+                                    ArrayRef<Index> rest) {
+  SmallVector<Index> position{token / T, token % T};
+  llvm::append_range(position, rest);
+  return position;
+}
+
+static void takeTokens(TakeTokensOp op, LoopBuilder &k, Buffers in,
+                       Buffers out) {
+  k.loops(out[0].shape(), [&](ArrayRef<Index> at) {
+    Index token = at[1] + static_cast<int64_t>(op.getFirst());
+    out[0].copy(at, in[0], findToken(token, in[0].dim(1), at.drop_front(2)));
+  });
+}
+
+static void joinTokens(JoinTokensOp, LoopBuilder &k, Buffers in, Buffers out) {
+  int64_t first = 0;
+  for (Buffer part : in) {
+    k.loops(part.shape(), [&](ArrayRef<Index> at) {
+      Index token = at[0] * part.dim(1) + at[1] + first;
+      out[0].copy(findToken(token, out[0].dim(1), at.drop_front(2)), part, at);
+    });
+    first += part.dim(0) * part.dim(1);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Optimiser
 //===----------------------------------------------------------------------===//
 
@@ -427,6 +461,10 @@ void isobath::reference::registerNetLoops(DialectRegistry &registry) {
     BroadcastOp::attachInterface<LoopModel<BroadcastOp, broadcast>>(*context);
     SwiGLUOp::attachInterface<LoopModel<SwiGLUOp, swiglu>>(*context);
     SwiGLUAdjointOp::attachInterface<LoopModel<SwiGLUAdjointOp, swigluAdjoint>>(
+        *context);
+    TakeTokensOp::attachInterface<LoopModel<TakeTokensOp, takeTokens>>(
+        *context);
+    JoinTokensOp::attachInterface<LoopModel<JoinTokensOp, joinTokens>>(
         *context);
     SquaredNormOp::attachInterface<LoopModel<SquaredNormOp, squaredNorm>>(
         *context);

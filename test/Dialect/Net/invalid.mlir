@@ -195,6 +195,18 @@ func.func @linear_weight_adjoint_c2(%g: tensor<2x3x6xf64>,
 
 // -----
 
+func.func @linear_weight_adjoint_c3(%g: tensor<2x3x6xf32>,
+                                    %x: tensor<2x3x4xf32>,
+                                    %sum: tensor<4x6xf32>) {
+  // expected-error @below {{'net.linear_weight_adjoint' op expected 'sum' and the result of one type, got 'tensor<4x6xf32>' and 'tensor<6x4xf32>'}}
+  %gw = net.linear_weight_adjoint %g, %x, %sum
+    : (tensor<2x3x6xf32>, tensor<2x3x4xf32>, tensor<4x6xf32>)
+    -> tensor<6x4xf32>
+  return
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // Rotary
 //===----------------------------------------------------------------------===//

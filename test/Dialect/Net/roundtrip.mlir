@@ -76,6 +76,17 @@ func.func @linear_weight_adjoint(%g: tensor<2x8x96xf32>,
   return
 }
 
+// CHECK-LABEL: func.func @linear_weight_adjoint_sum
+// CHECK: net.linear_weight_adjoint %{{.*}}, %{{.*}}, %{{.*}} : (tensor<2x8x96xf32>, tensor<2x8x64xf32>, tensor<96x64xf32>) -> tensor<96x64xf32>
+func.func @linear_weight_adjoint_sum(%g: tensor<2x8x96xf32>,
+                                     %x: tensor<2x8x64xf32>,
+                                     %sum: tensor<96x64xf32>) {
+  %gw = net.linear_weight_adjoint %g, %x, %sum
+    : (tensor<2x8x96xf32>, tensor<2x8x64xf32>, tensor<96x64xf32>)
+    -> tensor<96x64xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @rotary
 // CHECK: net.rotary %{{.*}} {base = 1.000000e+04 : f64, heads = 4 : i64} : (tensor<2x8x64xf32>) -> tensor<2x8x64xf32>
 func.func @rotary(%x: tensor<2x8x64xf32>) {
@@ -282,4 +293,24 @@ func.func @attributes(
 // CHECK-LABEL: module @settings
 // CHECK-SAME: net.train = {steps = 10 : i64}
 module @settings attributes {net.train = {steps = 10 : i64}} {
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of the tokens
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @take_tokens
+// CHECK: net.take_tokens %{{.*}} {count = 5 : i64, first = 6 : i64} : (tensor<2x8x64xf32>) -> tensor<1x5x64xf32>
+func.func @take_tokens(%x: tensor<2x8x64xf32>) {
+  %y = net.take_tokens %x {first = 6 : i64, count = 5 : i64}
+    : (tensor<2x8x64xf32>) -> tensor<1x5x64xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @join_tokens
+// CHECK: net.join_tokens %{{.*}}, %{{.*}} {sequences = 2 : i64} : (tensor<1x5x64xf32>, tensor<1x11x64xf32>) -> tensor<2x8x64xf32>
+func.func @join_tokens(%a: tensor<1x5x64xf32>, %b: tensor<1x11x64xf32>) {
+  %y = net.join_tokens %a, %b {sequences = 2 : i64}
+    : (tensor<1x5x64xf32>, tensor<1x11x64xf32>) -> tensor<2x8x64xf32>
+  return
 }

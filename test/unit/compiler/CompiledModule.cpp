@@ -1,4 +1,4 @@
-//===- CompiledModule.cpp - Small modules, run on the reference target ----===//
+//===- CompiledModule.cpp - Small modules, run in this process ------------===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,9 +8,11 @@
 
 #include "CompiledModule.h"
 #include "isobath/Dialect/Net/NetDialect.h"
+#include "isobath/Driver/Codegen.h"
 #include "isobath/Driver/Dialects.h"
 #include "isobath/Driver/Pipelines.h"
 #include "isobath/Target/EmitUnit.h"
+#include "isobath/runtime/cpu_library.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -67,8 +69,34 @@ static Tensor toTensor(const llvm::json::Object &buffer) {
   return tensor;
 }
 
+static void lower(mlir::OpPassManager &passes, Target target) {
+  if (target == Target::reference) {
+    buildReferencePipeline(passes);
+    return;
+  }
+  buildKernelsPipeline(passes);
+  buildCpuPipeline(passes);
+  buildCpuCodePipeline(passes);
+}
+
+template <typename T> static T require(llvm::Expected<T> value) {
+  if (!value)
+    throw std::runtime_error(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+static JitUnit load(mlir::ModuleOp module) {
+  CodeTarget machine = require(describeTarget(nativeCpu));
+  std::string object = require(compileToObject(module, machine));
+  std::vector<JitSymbol> symbols;
+  for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
+    symbols.push_back({symbol.name, symbol.address});
+  return require(
+      loadObject(llvm::MemoryBuffer::getMemBufferCopy(object), symbols));
+}
+
 CompiledModule::CompiledModule(const std::string &text,
-                               const std::string &passes)
+                               const std::string &passes, Target target)
     : context(makeRegistry()),
       module(mlir::parseSourceString<mlir::ModuleOp>(text, &context)) {
   require(bool(module), "the module does not parse");
@@ -83,17 +111,14 @@ CompiledModule::CompiledModule(const std::string &text,
     counts.emplace_back(function.getNumArguments(), function.getNumResults());
 
   mlir::PassManager toLoops(&context);
-  buildReferencePipeline(toLoops);
+  lower(toLoops, target);
   require(succeeded(toLoops.run(*module)), "lowering to loops failed");
   require(succeeded(emitUnit(*module, llvm::json::Object())),
           "the unit was not made");
   mlir::PassManager toLLVM(&context);
   buildLLVMPipeline(toLLVM);
   require(succeeded(toLLVM.run(*module)), "lowering to LLVM's dialect failed");
-  llvm::Expected<JitUnit> compiled = compileInProcess(*module);
-  if (!compiled)
-    throw std::runtime_error(llvm::toString(compiled.takeError()));
-  unit = *compiled;
+  unit = load(*module);
 
   auto manifest = llvm::json::parse(
       llvm::StringRef(unit.unit->manifest, unit.unit->manifestSize));

@@ -1,4 +1,4 @@
-//===- CompiledModule.h - Small modules, run on the reference target ------===//
+//===- CompiledModule.h - Small modules, run in this process --------------===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,14 +34,17 @@ struct Tensor {
 
 using Tensors = std::vector<Tensor>;
 
+enum class Target { reference, cpu };
+
 /// The functions of a module, ready to be called.
 class CompiledModule {
 public:
   /// Parses `text`, runs the textual pass pipeline `passes` on it and compiles
-  /// its public functions. Throws std::runtime_error, after MLIR's diagnostics
-  /// went to standard error, if any of this fails.
+  /// its public functions for `target`. Throws std::runtime_error, after MLIR's
+  /// diagnostics went to standard error, if any of this fails.
   explicit CompiledModule(const std::string &text,
-                          const std::string &passes = "");
+                          const std::string &passes = "",
+                          Target target = Target::reference);
 
   /// Calls `function`, whose arguments must be given one by one and have the
   /// declared types and shapes, and returns its results.

@@ -191,21 +191,27 @@ def Net_LinearInputAdjointOp : Net_ProductOp<"linear_input_adjoint"> {
 def Net_LinearWeightAdjointOp : Net_ProductOp<"linear_weight_adjoint"> {
   let summary = "gradient of a linear layer's weight";
   let description = [{
-    `∂W[o,i] = Σ over tokens of gradient[o] x[i]`.
+    `∂W[o,i] = sum[o,i] + Σ over tokens of gradient[o] x[i]`, with `sum`, where
+    there is one, the gradient from other tokens: a product adds to a matrix at
+    no cost.
 
     - (C1) `gradient` and `input` have the same sequences and tokens
     - (C2) both have one element type; the result has it too, or is f32 of bf16
       operands or bf16 of f32 ones
+    - (C3) `sum` has the type of the result
 
     ```mlir
-    %gw = net.linear_weight_adjoint %g, %x
-      : (tensor<2x8x96xf32>, tensor<2x8x64xf32>) -> tensor<96x64xf32>
+    %gw = net.linear_weight_adjoint %g, %x, %sum
+      : (tensor<2x8x96xf32>, tensor<2x8x64xf32>, tensor<96x64xf32>)
+      -> tensor<96x64xf32>
     ```
   }];
-  let arguments = (ins Net_Activation:$gradient, Net_Activation:$input);
+  let arguments = (ins Net_Activation:$gradient, Net_Activation:$input,
+                       Optional<Net_Matrix>:$sum);
   let results = (outs Net_Matrix:$weight_gradient);
   let assemblyFormat = [{
-    $gradient `,` $input attr-dict `:` functional-type(operands, results)
+    $gradient `,` $input (`,` $sum^)? attr-dict `:`
+    functional-type(operands, results)
   }];
 }
 

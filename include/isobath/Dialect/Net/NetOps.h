@@ -19,4 +19,11 @@
 #define GET_OP_CLASSES
 #include "isobath/Dialect/Net/NetOps.h.inc"
 
+namespace isobath::net {
+
+/// The tokens of a tensor or buffer [B, T, …].
+int64_t countTokens(mlir::Type type);
+
+} // namespace isobath::net
+
 #endif // ISOBATH_DIALECT_NET_NETOPS_H

@@ -13,5 +13,6 @@ include "isobath/Dialect/Net/NetDialect.td"
 include "isobath/Dialect/Net/LayerOps.td"
 include "isobath/Dialect/Net/ElementwiseOps.td"
 include "isobath/Dialect/Net/OptimizerOps.td"
+include "isobath/Dialect/Net/TokenOps.td"
 
 #endif // ISOBATH_DIALECT_NET_NETOPS_TD

@@ -73,6 +73,9 @@ public:
   void store(llvm::ArrayRef<Index> position, Scalar value) const;
   /// Adds to the element that is there.
   void add(llvm::ArrayRef<Index> position, Scalar value) const;
+  /// Copies an element of `from`, which has the same type, as it is.
+  void copy(llvm::ArrayRef<Index> position, Buffer from,
+            llvm::ArrayRef<Index> fromPosition) const;
   /// An element of a tensor of ids.
   mlir::Value loadId(llvm::ArrayRef<Index> position) const;
 
