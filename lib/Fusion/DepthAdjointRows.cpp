@@ -239,9 +239,15 @@ static void routeAdjointDeferred(RouteAdjointDeferredOp op, RowBuilder &k) {
       saved.counts.push_back(ofRoute.width() / heads);
     return saved;
   };
+  // The place of source i's number among `count`.
+  Index closedCount = closed.count();
+  auto find = [&](Index i, Index count) {
+    return op.getNewest() ? i + (count - closedCount) : i;
+  };
   auto load = [&](const Saved &saved, int64_t q, Index head, Index i) {
     auto [r, place] = places[q];
-    Index at = heads == 1 ? i : head * saved.counts[r] + i;
+    Index number = find(i, saved.counts[r]);
+    Index at = heads == 1 ? number : head * saved.counts[r] + number;
     return saved.ofRoutes[r].load(at, place);
   };
   Saved savedWeights = countSources(weights),
@@ -253,12 +259,13 @@ static void routeAdjointDeferred(RouteAdjointDeferredOp op, RowBuilder &k) {
     return load(savedLogits, q, head, i);
   };
   k.loop(closed.count(), [&](Index i) {
-    adjoints.addNumbers(
-        closed[i], i, rstd.load(i), logit, [&](int64_t q, Index head, Row s) {
-          auto [r, place] = places[q];
-          Row g = adjoints.load(gradients[q], head);
-          return alpha(q, head, i) * (dot(g, s) - dots[r].load(head, place));
-        });
+    adjoints.addNumbers(closed[i], i, rstd.load(find(i, rstd.width())), logit,
+                        [&](int64_t q, Index head, Row s) {
+                          auto [r, place] = places[q];
+                          Row g = adjoints.load(gradients[q], head);
+                          return alpha(q, head, i) *
+                                 (dot(g, s) - dots[r].load(head, place));
+                        });
   });
   adjoints.addSources(closed, closedGradients, alpha);
 }

@@ -30,8 +30,11 @@ Index Index::operator+(Index other) const {
 Index Index::operator+(int64_t other) const {
   return *this + rows->index(other);
 }
+Index Index::operator-(Index other) const {
+  return {*rows, create<arith::SubIOp>(*rows, value, other.value)};
+}
 Index Index::operator-(int64_t other) const {
-  return {*rows, create<arith::SubIOp>(*rows, value, rows->index(other).get())};
+  return *this - rows->index(other);
 }
 Index Index::operator*(Index factor) const {
   return {*rows, create<arith::MulIOp>(*rows, value, factor.value)};

@@ -27,10 +27,10 @@ namespace {
 struct BatchAdjoints : isobath::impl::BatchAdjointsBase<BatchAdjoints> {
   using BatchAdjointsBase::BatchAdjointsBase;
   void runOnOperation() override;
-};
 
-/// Ops over the same closed sources that become one, in their order.
-using Group = SmallVector<RouteAdjointDeferredOp>;
+private:
+  void runOnBlock(Block &block);
+};
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -76,13 +76,14 @@ findUsersOfQueryGradients(ArrayRef<RouteAdjointDeferredOp> ops) {
   return ordered;
 }
 
-/// Whether the last of `ops` can do what all of them do.
+/// Whether the last of `ops` can do what all of them do to its closed sources,
+/// which are the first ones of all.
 static bool canJoin(ArrayRef<RouteAdjointDeferredOp> ops,
                     ArrayRef<Operation *> users) {
   RouteAdjointDeferredOp last = ops.back();
   for (RouteAdjointDeferredOp op : ops.drop_back())
     for (auto [gradient, lastGradient] :
-         llvm::zip_equal(op.getClosedGradients(), last.getClosedGradients()))
+         llvm::zip(op.getClosedGradients(), last.getClosedGradients()))
       if (!isSummedUpWith(gradient, lastGradient))
         return false;
   return llvm::none_of(last->getOperands(), [&](Value operand) {
@@ -104,9 +105,37 @@ static void leaveOut(Value value) {
   sum.erase();
 }
 
-static void join(ArrayRef<RouteAdjointDeferredOp> ops,
-                 ArrayRef<Operation *> users) {
-  RouteAdjointDeferredOp last = ops.back();
+/// Makes two ops of `op`: one for its first `count` sources, which is returned,
+/// and one for the others, which have been born since.
+static RouteAdjointDeferredOp split(RouteAdjointDeferredOp op, size_t count) {
+  OpBuilder builder(op);
+  auto create = [&](ValueRange closed, bool newest) {
+    return RouteAdjointDeferredOp::create(
+        builder, op.getLoc(), op.getQueries(), op.getGradients(), closed,
+        op.getWeights(), op.getLogits(), op.getDots(), op.getRstd(), newest);
+  };
+  ValueRange closed = op.getClosed();
+  RouteAdjointDeferredOp older = create(closed.take_front(count), false),
+                         newer = create(closed.drop_front(count), true);
+  SmallVector<Value> gradients(older.getClosedGradients());
+  llvm::append_range(gradients, newer.getClosedGradients());
+  for (auto [ofNewer, ofOlder] :
+       llvm::zip_equal(newer.getQueryGradients(), older.getQueryGradients()))
+    gradients.push_back(
+        net::AddOp::create(builder, op.getLoc(), ofNewer, ofOlder));
+  op.replaceAllUsesWith(gradients);
+  op.erase();
+  return older;
+}
+
+/// Makes one op of what `ops` do to the closed sources of the last of them.
+static void join(ArrayRef<RouteAdjointDeferredOp> originals) {
+  RouteAdjointDeferredOp last = originals.back();
+  size_t sources = last.getClosed().size();
+  SmallVector<RouteAdjointDeferredOp> ops;
+  for (RouteAdjointDeferredOp op : originals)
+    ops.push_back(op.getClosed().size() > sources ? split(op, sources) : op);
+  SmallVector<Operation *> users = findUsersOfQueryGradients(ops);
   SmallVector<Value> queries, gradients, weights, logits, dots;
   SmallVector<Location> locations;
   for (RouteAdjointDeferredOp op : ops) {
@@ -120,7 +149,8 @@ static void join(ArrayRef<RouteAdjointDeferredOp> ops,
   OpBuilder builder(last);
   auto joined = RouteAdjointDeferredOp::create(
       builder, builder.getFusedLoc(locations), queries, gradients,
-      last.getClosed(), weights, logits, dots, last.getRstd());
+      last.getClosed(), weights, logits, dots, last.getRstd(),
+      /*newest=*/false);
 
   ValueRange queryGradients = joined.getQueryGradients();
   for (RouteAdjointDeferredOp op : ops) {
@@ -135,7 +165,7 @@ static void join(ArrayRef<RouteAdjointDeferredOp> ops,
     user->moveAfter(place);
     place = user;
   }
-  for (RouteAdjointDeferredOp op : ops.drop_back())
+  for (RouteAdjointDeferredOp op : ArrayRef(ops).drop_back())
     for (Value gradient : op.getClosedGradients())
       leaveOut(gradient);
   for (auto [old, gradient] :
@@ -146,11 +176,11 @@ static void join(ArrayRef<RouteAdjointDeferredOp> ops,
 }
 
 //===----------------------------------------------------------------------===//
-// The pass
+// Groups
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What adjoints that can be joined have in common.
+/// What ops that can be joined have in common.
 struct Reading {
   std::vector<const void *> closed;
   const void *epsilon; // of r
@@ -160,6 +190,17 @@ struct Reading {
     return std::tie(closed, epsilon, heads) <
            std::tie(other.closed, other.epsilon, other.heads);
   }
+  /// Whether `other` reads these sources, and later ones.
+  bool isContinuedBy(const Reading &other) const {
+    return epsilon == other.epsilon && heads == other.heads &&
+           closed.size() < other.closed.size() &&
+           std::equal(closed.begin(), closed.end(), other.closed.begin());
+  }
+};
+
+struct Group {
+  Reading reading;
+  SmallVector<RouteAdjointDeferredOp> ops; // in their order
 };
 } // namespace
 
@@ -168,19 +209,20 @@ static std::optional<Reading> getReading(RouteAdjointDeferredOp op) {
   Reading reading;
   for (Value source : op.getClosed())
     reading.closed.push_back(source.getAsOpaquePointer());
-  Value rstd = op.getRstd();
-  if (auto route = rstd.getDefiningOp<depth::RouteOp>())
-    reading.epsilon = route.getEpsilonAttr().getAsOpaquePointer();
-  else if (auto partial = rstd.getDefiningOp<depth::PartialOp>())
-    reading.epsilon = partial.getEpsilonAttr().getAsOpaquePointer();
-  else
+  FloatAttr epsilon;
+  if (auto route = op.getRstd().getDefiningOp<depth::RouteOp>())
+    epsilon = route.getEpsilonAttr();
+  else if (auto partial = op.getRstd().getDefiningOp<depth::PartialOp>())
+    epsilon = partial.getEpsilonAttr();
+  if (!epsilon || op.getNewest())
     return std::nullopt;
+  reading.epsilon = epsilon.getAsOpaquePointer();
   auto dots = cast<RankedTensorType>(op.getDots().front().getType());
   reading.heads = dots.getShape().back();
   return reading;
 }
 
-/// The ops that can be joined, as far as their operands tell.
+/// The ops over the same closed sources.
 static SmallVector<Group> findGroups(Block &block) {
   std::map<Reading, size_t> numbers;
   SmallVector<Group> groups;
@@ -190,25 +232,69 @@ static SmallVector<Group> findGroups(Block &block) {
       continue;
     auto [entry, isNew] = numbers.insert({*reading, groups.size()});
     if (isNew)
-      groups.emplace_back();
-    groups[entry->second].push_back(op);
+      groups.push_back({*reading, {}});
+    groups[entry->second].ops.push_back(op);
   }
   return groups;
+}
+
+/// Whether the op's sources are all that its routes read.
+static bool hasAllSources(RouteAdjointDeferredOp op) {
+  return llvm::all_of(op.getWeights(), [&](Value weights) {
+    auto type = cast<RankedTensorType>(weights.getType());
+    return type.getShape().back() ==
+           static_cast<int64_t>(op.getClosed().size());
+  });
+}
+
+/// Joins groups of one op, each of which reads what the next one does and more:
+/// routes each of which closes a block. Returns where such groups begin.
+static SmallVector<Group> findChains(SmallVector<Group> groups) {
+  SmallVector<Group> chains;
+  for (Group &group : groups) {
+    if (group.ops.size() != 1 || !hasAllSources(group.ops.front())) {
+      chains.emplace_back(); // ends one
+      continue;
+    }
+    if (chains.empty() || chains.back().ops.empty() ||
+        !group.reading.isContinuedBy(chains.back().reading))
+      chains.emplace_back();
+    chains.back().ops.push_back(group.ops.front());
+    chains.back().reading = group.reading;
+  }
+  return chains;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static void joinIfPossible(ArrayRef<RouteAdjointDeferredOp> ops) {
+  if (ops.size() > 1 && canJoin(ops, findUsersOfQueryGradients(ops)))
+    join(ops);
+}
+
+void BatchAdjoints::runOnBlock(Block &block) {
+  auto isBatched = [&](ArrayRef<RouteAdjointDeferredOp> ops) {
+    RouteAdjointDeferredOp last = ops.back();
+    int64_t sources = last.getClosed().size(), routes = ops.size();
+    return isBackwardBatched(schedule, {sources, routes, sourceBytes});
+  };
+  SmallVector<Group> groups = findGroups(block);
+  for (Group &group : groups)
+    if (group.ops.size() > 1 && isBatched(group.ops))
+      for (ArrayRef<RouteAdjointDeferredOp> batch :
+           routing::divide(ArrayRef(group.ops)))
+        joinIfPossible(batch);
+  for (Group &chain : findChains(groups))
+    for (ArrayRef<RouteAdjointDeferredOp> batch :
+         routing::divideChain(ArrayRef(chain.ops)))
+      if (isBatched(batch))
+        joinIfPossible(batch);
 }
 
 void BatchAdjoints::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>())
     for (Block &block : function.getBody())
-      for (Group group : findGroups(block)) {
-        int64_t sources = group.front().getClosed().size(),
-                routes = group.size();
-        if (!isBackwardBatched(schedule, {sources, routes, sourceBytes}))
-          continue;
-        for (ArrayRef<RouteAdjointDeferredOp> batch :
-             routing::divide(ArrayRef(group))) {
-          SmallVector<Operation *> users = findUsersOfQueryGradients(batch);
-          if (batch.size() > 1 && canJoin(batch, users))
-            join(batch, users);
-        }
-      }
+      runOnBlock(block);
 }

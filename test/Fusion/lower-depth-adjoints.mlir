@@ -118,6 +118,29 @@ func.func @deferred_heads(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 
 // -----
 
+// The newest sources: their numbers end where the route's end.
+// CHECK-LABEL: row.kernel private @route_adjoint_deferred(
+// CHECK: %[[COUNT:.*]] = row.count %closed
+// CHECK: scf.for %[[I:.*]] = %c0 to %[[COUNT]]
+// CHECK: %[[SKIPPED:.*]] = arith.subi %{{.*}}, %[[COUNT]]
+// CHECK: %[[PLACE:.*]] = arith.addi %[[I]], %[[SKIPPED]]
+// CHECK: row.load_scalar %rstd[%[[PLACE]]]
+// CHECK: row.load_scalar %weights[
+// CHECK-NOT: row.load_scalar %weights[%[[I]]]
+// CHECK: row.store_scalar %{{.*}}, %slopes[%[[I]]]
+func.func @deferred_newest(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                           %g: tensor<2x3x8xf32>, %a: tensor<1x2x3x1x3xf32>,
+                           %d: tensor<1x2x3x1xf32>, %r: tensor<2x3x3xf32>)
+    -> (tensor<2x3x8xf32>, tensor<8xf32>) {
+  %ge, %gu = depth.route_adjoint_deferred queries(%u : tensor<8xf32>)
+    gradients(%g : tensor<2x3x8xf32>) closed(%e : tensor<2x3x8xf32>)
+    weights(%a : tensor<1x2x3x1x3xf32>) logits(%a : tensor<1x2x3x1x3xf32>)
+    dots(%d : tensor<1x2x3x1xf32>) rstd(%r : tensor<2x3x3xf32>) {newest}
+  return %ge, %gu : tensor<2x3x8xf32>, tensor<8xf32>
+}
+
+// -----
+
 // Of two queries of the log-sum-exp the second was merged: the first has no
 // gradient.
 // CHECK-LABEL: row.kernel private @merge_adjoint(

@@ -35,6 +35,7 @@ public:
 
   Index operator+(Index other) const;
   Index operator+(int64_t other) const;
+  Index operator-(Index other) const;
   Index operator-(int64_t other) const;
   Index operator*(Index factor) const;
   Index operator*(int64_t factor) const;

@@ -54,18 +54,30 @@ bool isForwardBatched(Schedule schedule, const RouteGroup &group,
 bool isBackwardBatched(Schedule schedule, const RouteGroup &group,
                        const Machine &machine = {});
 
-/// Batches of at most a machine's `mostRoutes`, of about equal size.
+/// Batches of at most `most`, of about equal size.
 template <typename T>
-llvm::SmallVector<llvm::ArrayRef<T>> divide(llvm::ArrayRef<T> routes,
-                                            const Machine &machine = {}) {
+llvm::SmallVector<llvm::ArrayRef<T>>
+divide(llvm::ArrayRef<T> routes, int64_t most = Machine().mostRoutes) {
   llvm::SmallVector<llvm::ArrayRef<T>> batches;
-  for (int64_t left = llvm::divideCeil(routes.size(), machine.mostRoutes);
-       left > 0; --left) {
+  for (int64_t left = llvm::divideCeil(routes.size(), most); left > 0; --left) {
     size_t size = llvm::divideCeil(routes.size(), left);
     batches.push_back(routes.take_front(size));
     routes = routes.drop_front(size);
   }
   return batches;
+}
+
+/// Batches of neighbours in a chain of routes, each of which reads one source
+/// more than the one before. Batches of G read the sources older than all of
+/// them together and the others one by one: of N(N − 1)/2 reads about
+/// N²/(2 G) + N G / 2 are left, fewest for G = √N.
+template <typename T>
+llvm::SmallVector<llvm::ArrayRef<T>> divideChain(llvm::ArrayRef<T> routes,
+                                                 const Machine &machine = {}) {
+  int64_t size = 2;
+  while ((size + 1) * (size + 1) <= static_cast<int64_t>(routes.size()))
+    ++size;
+  return divide(routes, std::min(size, machine.mostRoutes));
 }
 
 } // namespace isobath::routing

@@ -66,7 +66,7 @@ LogicalResult RouteOp::buildAdjoint(OpBuilder &builder,
   auto deferred = RouteAdjointDeferredOp::create(
       builder, getLoc(), getQueries(), gradients, getClosed(),
       ValueRange(getWeights()), ValueRange(getLogits()),
-      ValueRange(local.getDots()), getRstd());
+      ValueRange(local.getDots()), getRstd(), /*newest=*/false);
   assign(closedGradients, deferred.getClosedGradients());
   assign(queryGradients, deferred.getQueryGradients());
   if (!getPartial())

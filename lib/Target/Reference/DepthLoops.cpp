@@ -244,12 +244,16 @@ static void routeAdjointDeferred(RouteAdjointDeferredOp op, LoopBuilder &k,
                               gradients[query],
                               closedGradients[i],
                               queryGradients[query]};
-        Scalar alpha = weights[r].load(at(q, token, head, i));
+        // Of the sources that the route read, these are the first or last.
+        auto find = [&](Buffer numbers) {
+          return op.getNewest() ? i + (numbers.shape().back() - C) : i;
+        };
+        Scalar alpha = weights[r].load(at(q, token, head, find(weights[r])));
         Scalar delta =
             alpha * (loops.dot(gradients[query], closed[i], token, head) - dot);
         adjoint.add(token, head, alpha, delta,
-                    logits[r].load(at(q, token, head, i)),
-                    rstd.load({token[0], token[1], i}));
+                    logits[r].load(at(q, token, head, find(logits[r]))),
+                    rstd.load({token[0], token[1], find(rstd)}));
       });
     });
     firstQuery += queriesOfRoute;

@@ -150,7 +150,8 @@ def Depth_RouteAdjointDeferredOp : Depth_Op<"route_adjoint_deferred",
     `queries` and `gradients` hold those of the first route, then of the second,
     and so on; `weights`, `logits` and `dots` have one tensor for each route,
     whose first axis counts its queries. r_i depends on the source alone, so
-    there is one `rstd`.
+    there is one `rstd`. Where a route read more sources than these, the numbers
+    of these are the first ones or, with `newest`, the last ones.
 
     - (C1) at least one closed source; all closed sources and gradients have one
       type [B, T, D]
@@ -174,7 +175,7 @@ def Depth_RouteAdjointDeferredOp : Depth_Op<"route_adjoint_deferred",
                        Variadic<Depth_Distribution>:$weights,
                        Variadic<Depth_Distribution>:$logits,
                        Variadic<Depth_HeadScalars>:$dots,
-                       Depth_SourceScalars:$rstd);
+                       Depth_SourceScalars:$rstd, UnitAttr:$newest);
   let results = (outs Variadic<Net_Tensor>:$operand_gradients);
   let extraClassDeclaration = [{
     /// One ∂s_i for each closed source.
