@@ -73,3 +73,32 @@ func.func @route(%ids: tensor<1x2xi32>, %table: tensor<5x8xf32>,
     closed(%e, %e : tensor<1x2x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
   return %h : tensor<1x2x8xf32>
 }
+
+// In two phases the same ones are: closed sources and the partial. The mix over
+// the closed sources, which is on its way to the route's, is not.
+// CHECK-LABEL: func.func @phases
+// CHECK: %[[E:.*]] = net.embedding
+// CHECK: %[[NARROW_E:.*]] = net.cast %[[E]] : (tensor<1x2x8xf32>) -> tensor<1x2x8xbf16>
+// CHECK: %[[STORED_E:.*]] = net.cast %[[NARROW_E]]
+// CHECK: %[[O:.*]], %[[LSE:.*]], %{{.*}}, %{{.*}} = depth.partial queries(%{{.*}} : tensor<8xf32>) closed(%[[STORED_E]] :
+// CHECK-NOT: net.cast
+// CHECK: %[[P:.*]] = net.swiglu
+// CHECK: %[[NARROW_P:.*]] = net.cast %[[P]] : (tensor<1x2x8xf32>) -> tensor<1x2x8xbf16>
+// CHECK: %[[STORED_P:.*]] = net.cast %[[NARROW_P]]
+// CHECK: %[[H:.*]], %{{.*}}, %{{.*}}, %{{.*}} = depth.merge queries(%{{.*}} : tensor<8xf32>) mixes(%[[O]] : tensor<1x2x8xf32>) partial(%[[STORED_P]] :
+// CHECK: return %[[H]]
+func.func @phases(%ids: tensor<1x2xi32>, %table: tensor<5x8xf32>,
+                  %x: tensor<1x2x8xf32>, %q: tensor<8xf32>)
+    -> tensor<1x2x8xf32> {
+  %e = net.embedding %table, %ids
+    : (tensor<5x8xf32>, tensor<1x2xi32>) -> tensor<1x2x8xf32>
+  %o, %lse, %l, %r = depth.partial queries(%q : tensor<8xf32>)
+    closed(%e : tensor<1x2x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  %p = net.swiglu %x, %x
+    : (tensor<1x2x8xf32>, tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %h, %a, %pl, %pr = depth.merge queries(%q : tensor<8xf32>)
+    mixes(%o : tensor<1x2x8xf32>) partial(%p : tensor<1x2x8xf32>)
+    lse(%lse : tensor<1x1x2x1xf32>)
+    {epsilon = 1.0e-6 : f64, first_query = 0 : i64}
+  return %h : tensor<1x2x8xf32>
+}
