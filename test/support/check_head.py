@@ -19,7 +19,7 @@ from pathlib import Path
 
 from check_stages import compile_to
 from commands import CommandError, run_json
-from compare_devices import worst_ratio
+from compare_devices import TOLERANCES, worst_ratio
 from small_models import random_ids, write_description
 from tensor_files import read_safetensors, write_shard
 from training_runs import Failure, expect
@@ -91,7 +91,7 @@ def check_gradients(folder):
 
     reference = ["--device", "reference", "--precision"]
     exact = read_safetensors(gradients("exact", *reference, "f64"))
-    for precision, tolerance in [("f32", 1e-4), ("bf16", 2e-2)]:
+    for precision in TOLERANCES:
         common = ["--precision", precision, "--threads"]
         one = gradients(f"one.{precision}", *common, "1")
         two = gradients(f"two.{precision}", *common, "2")
@@ -100,7 +100,7 @@ def check_gradients(folder):
         expected = read_safetensors(
             gradients(f"expected.{precision}", *reference, precision))
         ratio, name = worst_ratio(read_safetensors(one), expected, exact,
-                                  tolerance)
+                                  precision)
         expect(ratio <= 1, precision, name, "differs by", ratio,
                "of what is allowed")
 

@@ -36,6 +36,7 @@ from compare_gradients import norm
 from tensor_files import read_safetensors
 
 BATCH = 2
+TOLERANCES = {"f32": (1e-5, 1e-8), "bf16": (2e-2, 2e-6)} # t and a
 FORCED = [f"forward={forward},backward={backward}"
           for forward in ["each", "batched"]
           for backward in ["each", "batched"]]
@@ -76,11 +77,12 @@ def distance(first, second):
     return norm(a - b for a, b in zip(first.values, second.values))
 
 
-def worst_ratio(found, expected, unrounded, relative, absolute):
+def worst_ratio(found, expected, unrounded, precision):
     """The largest |g − g*| over its bound, and the tensor's name."""
     total = norm(x for t in expected.values() for x in t.values)
     apart = norm(x - y for n, t in expected.items()
                  for x, y in zip(t.values, unrounded[n].values))
+    relative, absolute = TOLERANCES[precision]
     worst = (0.0, "none")
     for name, wanted in expected.items():
         size = norm(wanted.values)
@@ -103,8 +105,7 @@ def check(folder, seed, schedules, processors):
                    check=True)
     exact = gradients(folder, "reference", "f64")
     failures = []
-    for precision, relative, absolute in [("f32", 1e-5, 1e-8),
-                                          ("bf16", 2e-2, 2e-6)]:
+    for precision in TOLERANCES:
         expected = gradients(folder, "reference", precision)
         results = {name: gradients_of_program(folder, name, precision)
                    for name in processors}
@@ -117,8 +118,7 @@ def check(folder, seed, schedules, processors):
             if found.keys() != expected.keys():
                 failures.append(f"{place}: other tensors")
                 continue
-            ratio, name = worst_ratio(found, expected, exact, relative,
-                                      absolute)
+            ratio, name = worst_ratio(found, expected, exact, precision)
             if not ratio <= 1:
                 failures.append(f"{place}: {name} differs by {ratio:.3g} of "
                                 "what is allowed")
