@@ -250,7 +250,8 @@ void HeadChunks::finish() {
     join(product.getInputGradient(), parts);
   for (auto [product, sum] : llvm::zip_equal(head.weightAdjoints, sums))
     product.getWeightGradient().replaceAllUsesWith(sum);
-  for (Operation *op : llvm::reverse(head.getOps()))
+  SmallVector<Operation *> ops = head.getOps();
+  for (Operation *op : llvm::reverse(ops))
     op->erase();
 }
 
