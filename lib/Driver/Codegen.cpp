@@ -96,9 +96,9 @@ Expected<CodeTarget> isobath::describeTarget(llvm::StringRef cpu) {
   return target;
 }
 
-/// Runs LLVM's -O2 on `code`, but for the vectoriser of straight-line code: what
-/// there is to vectorise in row kernels is vectors already, and looking for more
-/// among their many stores takes longer than everything else.
+/// Runs LLVM's -O2 on `code`, but for the vectoriser of straight-line code:
+/// what there is to vectorise in row kernels is vectors already, and looking
+/// for more among their many stores takes longer than everything else.
 static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;

@@ -62,8 +62,8 @@ void buildReferencePipeline(mlir::OpPassManager &manager);
 void buildLLVMPipeline(mlir::OpPassManager &manager);
 
 /// Makes the stages available to `--pass-pipeline` as `isobath-step`,
-/// `isobath-routing`, `isobath-bf16`, `isobath-kernels`, `isobath-cpu`, `isobath-cpu-code`,
-/// `isobath-reference` and `isobath-to-llvm`.
+/// `isobath-routing`, `isobath-bf16`, `isobath-kernels`, `isobath-cpu`,
+/// `isobath-cpu-code`, `isobath-reference` and `isobath-to-llvm`.
 void registerPipelines();
 
 } // namespace isobath
