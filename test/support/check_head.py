@@ -12,17 +12,14 @@
 #
 #===----------------------------------------------------------------------===//
 
-import argparse
 import re
-import sys
-from pathlib import Path
 
 from check_stages import compile_to
-from commands import CommandError, run_json
+from commands import run_json
 from compare_devices import TOLERANCES, worst_ratio
 from small_models import random_ids, write_description
 from tensor_files import read_safetensors, write_shard
-from training_runs import Failure, expect
+from training_runs import expect, run_checks
 
 # f32 numbers in 32 MiB, and the fewest tokens of a chunk.
 CHUNK, FEWEST = 2 ** 23, 256
@@ -105,21 +102,5 @@ def check_gradients(folder):
                "of what is allowed")
 
 
-CHECKS = {"memory": check_memory, "gradients": check_gradients}
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("check", choices=CHECKS)
-    parser.add_argument("-o", "--output", type=Path, required=True,
-                        help="a folder")
-    arguments = parser.parse_args()
-    arguments.output.mkdir(parents=True)
-    try:
-        CHECKS[arguments.check](arguments.output)
-    except (CommandError, Failure) as problem:
-        sys.exit(f"error: {problem}")
-
-
 if __name__ == "__main__":
-    main()
+    run_checks([check_memory, check_gradients])

@@ -12,16 +12,13 @@
 #
 #===----------------------------------------------------------------------===//
 
-import argparse
 import json
 import math
-import sys
-from pathlib import Path
 
-from commands import CommandError, run_json
+from commands import run_json
 from small_models import random_ids, write_description
 from tensor_files import read_safetensors, write_shard
-from training_runs import Failure, expect
+from training_runs import expect, run_checks
 
 RESIDUALS = {
     "standard": "{kind: standard}",
@@ -181,23 +178,6 @@ def check_zero_queries(folder):
                loss, "expected", losses["standard"])
 
 
-CHECKS = {check.__name__.removeprefix("check_").replace("_", "-"): check
-          for check in [check_seed, check_spread, check_arms, check_first_step,
-                        check_zero_queries]}
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("check", choices=CHECKS)
-    parser.add_argument("-o", "--output", type=Path, required=True,
-                        help="a folder")
-    arguments = parser.parse_args()
-    arguments.output.mkdir(parents=True)
-    try:
-        CHECKS[arguments.check](arguments.output)
-    except (CommandError, Failure) as problem:
-        sys.exit(f"error: {problem}")
-
-
 if __name__ == "__main__":
-    main()
+    run_checks([check_seed, check_spread, check_arms, check_first_step,
+                check_zero_queries])

@@ -12,15 +12,12 @@
 #
 #===----------------------------------------------------------------------===//
 
-import argparse
 import math
-import sys
-from pathlib import Path
 
-from commands import CommandError, run_json
+from commands import run_json
 from small_models import random_ids, write_description
 from tensor_files import read_safetensors, write_shard
-from training_runs import Failure, expect
+from training_runs import expect, run_checks
 
 
 class Bench:
@@ -128,23 +125,6 @@ def check_repeated_token(bench):
         expect_close(loss, first[0], 1e-6, precision, "gives")
 
 
-CHECKS = {check.__name__.removeprefix("check_").replace("_", "-"): check
-          for check in [check_eval, check_padding, check_grad,
-                        check_repeated_token]}
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("check", choices=CHECKS)
-    parser.add_argument("-o", "--output", type=Path, required=True,
-                        help="a folder")
-    arguments = parser.parse_args()
-    arguments.output.mkdir(parents=True)
-    try:
-        CHECKS[arguments.check](Bench(arguments.output))
-    except (CommandError, Failure) as problem:
-        sys.exit(f"error: {problem}")
-
-
 if __name__ == "__main__":
-    main()
+    run_checks([check_eval, check_padding, check_grad, check_repeated_token],
+               Bench)

@@ -13,16 +13,13 @@
 #
 #===----------------------------------------------------------------------===//
 
-import argparse
 import re
 import subprocess
-import sys
-from pathlib import Path
 
-from commands import CommandError, run_json
+from commands import run_json
 from small_models import random_ids, write_data, write_description
 from tensor_files import write_shard
-from training_runs import Failure, expect, expect_same
+from training_runs import expect, expect_same, run_checks
 
 ROUTED = ("{kind: block, block: 2, key_gain: true, query_init: normal, "
           "routes: {qk: learned, v: learned}}")
@@ -185,22 +182,5 @@ def check_tied(folder):
             expect(tied == wanted, *groups, "differs after", option)
 
 
-CHECKS = {check.__name__.removeprefix("check_"): check
-          for check in [check_module, check_code, check_depth, check_tied]}
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("check", choices=CHECKS)
-    parser.add_argument("-o", "--output", type=Path, required=True,
-                        help="a folder")
-    arguments = parser.parse_args()
-    arguments.output.mkdir(parents=True)
-    try:
-        CHECKS[arguments.check](arguments.output)
-    except (CommandError, Failure) as problem:
-        sys.exit(f"error: {problem}")
-
-
 if __name__ == "__main__":
-    main()
+    run_checks([check_module, check_code, check_depth, check_tied])

@@ -11,11 +11,13 @@
 #
 #===----------------------------------------------------------------------===//
 
+import argparse
 import json
 import re
+import sys
 from pathlib import Path
 
-from commands import run_json
+from commands import CommandError, run_json
 from small_models import SETTINGS, write_data, write_description
 from tensor_files import read_safetensors
 
@@ -30,6 +32,23 @@ class Failure(Exception):
 def expect(condition, *what):
     if not condition:
         raise Failure(" ".join(map(str, what)))
+
+
+def run_checks(checks, prepare=lambda folder: folder):
+    """A script's main: runs the one of the functions check_… that the command
+    line names, with what `prepare` makes of the folder that it gives."""
+    by_name = {check.__name__.removeprefix("check_").replace("_", "-"): check
+               for check in checks}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("check", choices=by_name)
+    parser.add_argument("-o", "--output", type=Path, required=True,
+                        help="a folder")
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True)
+    try:
+        by_name[arguments.check](prepare(arguments.output))
+    except (CommandError, Failure) as problem:
+        sys.exit(f"error: {problem}")
 
 
 class Bench:
