@@ -19,7 +19,14 @@
 #include "isobath/Routing/Passes.h"
 #include "isobath/Target/Passes.h"
 #include "isobath/Target/Reference/ReferenceOpInterface.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,12 +70,13 @@ void isobath::registerPasses() {
   registerCSEPass();
   registerSymbolDCEPass();
   registerInlinerPass();
-  registerArithToLLVMConversionPass();
-  registerConvertControlFlowToLLVMPass();
-  registerConvertFuncToLLVMPass();
-  registerConvertIndexToLLVMPass();
-  registerConvertMathToLLVMPass();
-  registerFinalizeMemRefToLLVMConversionPass();
-  registerReconcileUnrealizedCastsPass();
-  registerSCFToControlFlowPass();
+  // One by one: the header that registers all of MLIR's conversions takes
+  // longer to read than all else here.
+  for (auto create :
+       {createArithToLLVMConversionPass, createConvertControlFlowToLLVMPass,
+        createConvertIndexToLLVMPass, createConvertMathToLLVMPass,
+        createFinalizeMemRefToLLVMConversionPass,
+        createReconcileUnrealizedCastsPass, createSCFToControlFlowPass})
+    registerPass([create] { return create(); });
+  registerPass([] { return createConvertFuncToLLVMPass(); });
 }
