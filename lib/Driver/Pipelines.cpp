@@ -30,6 +30,17 @@
 using namespace mlir;
 using namespace isobath;
 
+static void tidy(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void isobath::buildSharingPipeline(OpPassManager &manager) {
+  tidy(manager); // for equal queries to be one value
+  manager.addPass(createShareRoutes());
+  tidy(manager);
+}
+
 void isobath::buildStepPipeline(OpPassManager &manager,
                                 const StepOptions &options) {
   // `routes` comes first: it asks for the distribution of every group at every
@@ -44,15 +55,9 @@ void isobath::buildStepPipeline(OpPassManager &manager,
     (name == "routes" ? report : others).entries.push_back(name);
   if (!report.entries.empty())
     manager.addPass(createDeriveEntries(report));
-  auto tidy = [&] {
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-  };
-  tidy(); // for equal queries to be one value
-  manager.addPass(createShareRoutes());
-  tidy();
+  buildSharingPipeline(manager);
   manager.addPass(createDeriveEntries(others));
-  tidy();
+  tidy(manager);
 }
 
 void isobath::buildRoutingPipeline(OpPassManager &manager,
@@ -73,8 +78,7 @@ void isobath::buildRoutingPipeline(OpPassManager &manager,
 
 void isobath::buildBf16Pipeline(OpPassManager &manager) {
   manager.addPass(createStoreActivations());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  tidy(manager);
 }
 
 void isobath::buildKernelsPipeline(OpPassManager &manager) {

@@ -189,6 +189,14 @@ static LogicalResult specialize(ModuleOp module, const TrainSection &train,
   return manager.run(module);
 }
 
+static OwningOpRef<ModuleOp> parseModule(MLIRContext &context, StringRef text,
+                                         StringRef path) {
+  // The parser reads until it meets a zero byte, which the copy ends with.
+  std::string terminated = text.str();
+  return parseSourceString<ModuleOp>(
+      terminated, ParserConfig(&context, /*verifyAfterParse=*/true), path);
+}
+
 static llvm::Expected<LoadedModel> loadModule(MLIRContext &context,
                                               StringRef text, StringRef path,
                                               const LoadOptions &options) {
@@ -196,10 +204,7 @@ static llvm::Expected<LoadedModel> loadModule(MLIRContext &context,
     return error;
   FirstError error(context, path);
   LoadedModel loaded;
-  // The parser reads until it meets a zero byte, which the copy ends with.
-  std::string terminated = text.str();
-  loaded.module = parseSourceString<ModuleOp>(
-      terminated, ParserConfig(&context, /*verifyAfterParse=*/true), path);
+  loaded.module = parseModule(context, text, path);
   if (!loaded.module || failed(verifyModelForm(*loaded.module)))
     return error.take();
   loaded.name = loaded.module->getSymName().value_or("").str();
@@ -235,14 +240,38 @@ llvm::Expected<LoadedModel> isobath::loadModelText(MLIRContext &context,
   return loaded;
 }
 
-llvm::Expected<LoadedModel> isobath::loadModel(MLIRContext &context,
-                                               StringRef path,
-                                               const LoadOptions &options) {
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readText(StringRef path) {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFile(path);
   if (std::error_code code = file.getError())
     return makeError(path + ": cannot be read: " +
                      StringRef(code.message()).take_front(1).lower() +
                      StringRef(code.message()).drop_front(1));
+  return std::move(*file);
+}
+
+llvm::Expected<LoadedModel> isobath::loadModel(MLIRContext &context,
+                                               StringRef path,
+                                               const LoadOptions &options) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = readText(path);
+  if (!file)
+    return file.takeError();
   return loadModelText(context, (*file)->getBuffer(), path, options);
+}
+
+llvm::Expected<OwningOpRef<ModuleOp>>
+isobath::loadFunctions(MLIRContext &context, StringRef path) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = readText(path);
+  if (!file)
+    return file.takeError();
+  StringRef text = (*file)->getBuffer();
+  if (llvm::Error error = checkModuleText(text, path))
+    return error;
+  loadModelDialects(context);
+  FirstError error(context, path);
+  OwningOpRef<ModuleOp> module = parseModule(context, text, path);
+  if (!module || failed(verifySizes(*module)))
+    return error.take();
+  return module;
 }

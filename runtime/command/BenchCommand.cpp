@@ -18,12 +18,12 @@
 #include "isobath/runtime/error.h"
 #include "isobath/runtime/option_checks.h"
 #include "isobath/runtime/tensors.h"
+#include "isobath/runtime/timing.h"
 #include "isobath/runtime/trainer.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -44,22 +44,6 @@ struct StepTimes {
   std::uint64_t residentBytes = 0;
 };
 } // namespace
-
-static double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half]
-                           : (values[half - 1] + values[half]) / 2;
-}
-
-/// Milliseconds that `action` takes.
-template <typename Action> static double timeOf(Action &&action) {
-  const auto start = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now() - start)
-      .count();
-}
 
 /// The most memory that this process has had resident, in bytes; 0 where the
 /// system does not say.
@@ -175,10 +159,9 @@ static void runBenchStep(const BenchStepCommand &command,
             << times.step / times.products << '\n';
 }
 
-void addBenchCommand(CLI::App &application, ProgramSource &source) {
+CLI::App &addBenchCommand(CLI::App &application, ProgramSource &source) {
   CLI::App *bench = application.add_subcommand(
       "bench", "Measure against what this machine can do");
-  bench->require_subcommand(1);
   auto options = std::make_shared<BenchStepCommand>();
   options->request.entries = {"gradient", "accumulate", "norm", "update"};
   CLI::App *command = bench->add_subcommand(
@@ -192,6 +175,7 @@ void addBenchCommand(CLI::App &application, ProgramSource &source) {
   addOverridesOption(*command, options->request.overrides);
   addJsonFlag(*command, options->json);
   command->callback([options, &source] { runBenchStep(*options, source); });
+  return *bench;
 }
 
 } // namespace isobath::runtime

@@ -13,6 +13,7 @@
 
 #include "SafetensorsHeader.h"
 
+#include "isobath/runtime/bfloat16.h"
 #include "isobath/runtime/error.h"
 #include "isobath/runtime/safetensors.h"
 
@@ -30,15 +31,7 @@ using nlohmann::ordered_json;
 // Conversion
 //===----------------------------------------------------------------------===//
 
-static std::uint16_t toBfloat16(float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) // quiet, so that cutting bits off cannot make it ∞
-    return static_cast<std::uint16_t>(bits >> 16 | 0x40);
-  // To nearest, ties to even: just below one half, or one half if odd.
-  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static std::uint16_t toBfloat16(double value) {
+static Bfloat16 toBfloat16(double value) {
   float cut = static_cast<float>(value);
   if (std::isnan(value) || cut == value)
     return toBfloat16(cut);
@@ -51,7 +44,7 @@ static std::uint16_t toBfloat16(double value) {
 }
 
 template <typename Stored, typename Value> static Stored narrow(Value value) {
-  if constexpr (std::is_same_v<Stored, std::uint16_t>)
+  if constexpr (std::is_same_v<Stored, Bfloat16>)
     return toBfloat16(value);
   else
     return static_cast<Stored>(value);
@@ -83,7 +76,7 @@ static void writeValues(AtomicFile &file, const TensorToWrite &tensor) {
         case ElementType::f32:
           return writeAs<float>(file, values);
         case ElementType::bf16:
-          return writeAs<std::uint16_t>(file, values);
+          return writeAs<Bfloat16>(file, values);
         }
       },
       tensor.values);

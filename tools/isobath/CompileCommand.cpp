@@ -48,12 +48,6 @@ struct CompileCommand {
 };
 } // namespace
 
-template <typename T> static T valueOrThrow(llvm::Expected<T> value) {
-  if (!value)
-    throw runtime::Error(llvm::toString(value.takeError()));
-  return std::move(*value);
-}
-
 //===----------------------------------------------------------------------===//
 // Objects and programs
 //===----------------------------------------------------------------------===//

@@ -52,8 +52,14 @@ static void runOrThrow(mlir::MLIRContext *context,
   mlir::ScopedDiagnosticHandler handler(
       context, [&](mlir::Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
-            first.empty())
-          first = diagnostic.str();
+            first.empty()) {
+          if (auto place = diagnostic.getLocation()
+                               ->findInstanceOf<mlir::FileLineColLoc>())
+            first =
+                runtime::concat(place.getFilename().str(), ":", place.getLine(),
+                                ":", place.getColumn(), ": ");
+          first += diagnostic.str();
+        }
         return mlir::success();
       });
   if (mlir::failed(work()))
@@ -61,8 +67,8 @@ static void runOrThrow(mlir::MLIRContext *context,
                                        : first);
 }
 
-static void runPipeline(LoadedModel &model,
-                        llvm::function_ref<void(mlir::OpPassManager &)> build) {
+void isobath::runPipeline(
+    LoadedModel &model, llvm::function_ref<void(mlir::OpPassManager &)> build) {
   mlir::MLIRContext *context = model.module->getContext();
   runOrThrow(context, [&] {
     mlir::PassManager manager(context);
@@ -150,6 +156,11 @@ void isobath::lowerToPlanned(LoadedModel &model, const Lowering &lowering) {
 void isobath::lowerToUnit(LoadedModel &model, const Lowering &lowering,
                           llvm::json::Object manifest) {
   lowerToPlanned(model, lowering);
+  lowerPlannedToUnit(model, lowering, std::move(manifest));
+}
+
+void isobath::lowerPlannedToUnit(LoadedModel &model, const Lowering &lowering,
+                                 llvm::json::Object manifest) {
   if (lowering.device == Device::Cpu)
     runPipeline(model, buildCpuCodePipeline);
   runOrThrow(model.module->getContext(),
@@ -191,6 +202,10 @@ void CompilerProgram::addModelArgument(CLI::App &command) {
 
 void CompilerProgram::addOptions(CLI::App &command) {
   addModelArgument(command);
+  addLoweringOptions(command);
+}
+
+void CompilerProgram::addLoweringOptions(CLI::App &command) {
   command
       .add_option(
           "--device", device,
@@ -228,24 +243,32 @@ void CompilerProgram::addOptions(CLI::App &command) {
       ->type_name("N");
 }
 
-Lowering CompilerProgram::getLowering(const LoadedModel &model) const {
-  bool isF64 = getElementType(model) == "f64";
+Lowering CompilerProgram::getLowering(bool isF64) const {
   Lowering lowering;
   if (device == "reference" || (device.empty() && isF64))
     lowering.device = Device::Reference;
   if (lowering.device == Device::Cpu && isF64)
-    throw runtime::Error("--device: given cpu for a model in f64, expected "
-                         "reference, or --precision f32 or bf16");
-  // The reference does what the model says, step by step.
+    throw runtime::Error("--device: given cpu for a program in f64, expected "
+                         "reference, or for a model --precision f32 or bf16");
+  if (precision == "f64" && !isF64)
+    throw runtime::Error("--precision: given f64 for functions of other types, "
+                         "expected f32 or bf16");
+  // The reference does what the program says, step by step.
   if (lowering.device == Device::Reference)
     lowering.forward = lowering.backward = routing::Schedule::Each;
   for (const std::string &text : schedule) {
     DirectionSchedule parsed = *parseSchedule(text);
     (parsed.isForward ? lowering.forward : lowering.backward) = parsed.schedule;
   }
-  lowering.bf16 =
-      precision == "bf16" ||
-      (precision.empty() && !isF64 && model.train.precision == Precision::bf16);
+  lowering.bf16 = precision == "bf16";
+  return lowering;
+}
+
+Lowering CompilerProgram::getLowering(const LoadedModel &model) const {
+  bool isF64 = getElementType(model) == "f64";
+  Lowering lowering = getLowering(isF64);
+  if (precision.empty() && !isF64 && model.train.precision == Precision::bf16)
+    lowering.bf16 = true;
   return lowering;
 }
 
@@ -254,11 +277,7 @@ LoadedModel CompilerProgram::loadModel(mlir::MLIRContext &context,
   if (!precision.empty())
     options.elementType =
         precision == "f64" ? ElementType::f64 : ElementType::f32;
-  llvm::Expected<LoadedModel> model =
-      isobath::loadModel(context, modelPath, options);
-  if (!model)
-    throw runtime::Error(llvm::toString(model.takeError()));
-  return std::move(*model);
+  return valueOrThrow(isobath::loadModel(context, modelPath, options));
 }
 
 /// Compiles `model`, whose code the result is.
@@ -269,10 +288,7 @@ static std::string compile(LoadedModel &model, const Lowering &lowering,
   lowerToStep(model, entries);
   lowerToRouted(model, lowering);
   lowerToUnit(model, lowering, std::move(manifest));
-  llvm::Expected<std::string> object = compileToObject(*model.module, target);
-  if (!object)
-    throw runtime::Error(llvm::toString(object.takeError()));
-  return std::move(*object);
+  return valueOrThrow(compileToObject(*model.module, target));
 }
 
 /// For the key of the cache.
@@ -320,19 +336,19 @@ CompilerProgram::load(const runtime::ProgramRequest &request) {
   options.overrides = request.overrides;
   options.seed = request.seed;
   LoadedModel model = loadModel(*context, options);
-  llvm::Expected<CodeTarget> target = describeTarget(nativeCpu);
-  if (!target)
-    throw runtime::Error(llvm::toString(target.takeError()));
+  CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
   Lowering lowering = getLowering(model);
+  JitUnit compiled = load(getObject(model, lowering, request, target));
+  return std::make_shared<runtime::Unit>(compiled.unit,
+                                         std::move(compiled.owner));
+}
+
+JitUnit
+CompilerProgram::load(std::unique_ptr<llvm::MemoryBuffer> object) const {
   if (threads > 0)
     runtime::setThreads(threads);
   llvm::SmallVector<JitSymbol> symbols;
   for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
     symbols.push_back({symbol.name, symbol.address});
-  llvm::Expected<JitUnit> compiled =
-      loadObject(getObject(model, lowering, request, *target), symbols);
-  if (!compiled)
-    throw runtime::Error(llvm::toString(compiled.takeError()));
-  return std::make_shared<runtime::Unit>(compiled->unit,
-                                         std::move(compiled->owner));
+  return valueOrThrow(loadObject(std::move(object), symbols));
 }

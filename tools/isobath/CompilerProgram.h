@@ -11,9 +11,12 @@
 #define ISOBATH_TOOLS_ISOBATH_COMPILERPROGRAM_H
 
 #include "isobath/Driver/Codegen.h"
+#include "isobath/Driver/Jit.h"
 #include "isobath/Frontend/LoadModel.h"
 #include "isobath/Routing/Schedule.h"
 #include "isobath/runtime/commands.h"
+#include "isobath/runtime/error.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -45,12 +48,21 @@ public:
   /// Adds MODEL alone, for commands that compile nothing.
   void addModelArgument(CLI::App &command);
 
+  /// Adds the others alone, for commands whose program is not a model.
+  void addLoweringOptions(CLI::App &command);
+
   /// The model of the options, as `options` asks for it. Throws Error.
   LoadedModel loadModel(mlir::MLIRContext &context, LoadOptions options) const;
 
   /// What the options and the model's settings ask for. Throws Error where the
   /// device cannot do it.
   Lowering getLowering(const LoadedModel &model) const;
+
+  /// The same for functions, in f64 or not, that say nothing themselves.
+  Lowering getLowering(bool isF64) const;
+
+  /// What a program calls by these options: sets the threads.
+  JitUnit load(std::unique_ptr<llvm::MemoryBuffer> object) const;
 
 private:
   std::unique_ptr<llvm::MemoryBuffer>
@@ -63,6 +75,17 @@ private:
   std::vector<std::string> schedule; // direction=how
   int threads = 0;                   // 0: all processors that there are
 };
+
+/// Runs the passes that `build` adds on the module of `model`. Throws Error.
+void runPipeline(LoadedModel &model,
+                 llvm::function_ref<void(mlir::OpPassManager &)> build);
+
+/// The value, or its error thrown as an Error.
+template <typename Value> Value valueOrThrow(llvm::Expected<Value> value) {
+  if (!value)
+    throw runtime::Error(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
 
 /// Lowers the module of `model`, which is changed, to entries over tensors.
 /// Throws Error.
@@ -83,6 +106,10 @@ void lowerToPlanned(LoadedModel &model, const Lowering &lowering);
 /// Throws Error.
 void lowerToUnit(LoadedModel &model, const Lowering &lowering,
                  llvm::json::Object manifest);
+
+/// The same for what lowerToPlanned made.
+void lowerPlannedToUnit(LoadedModel &model, const Lowering &lowering,
+                        llvm::json::Object manifest);
 
 /// The manifest of `model` so far: describeModel's, with device and source.
 /// Throws Error.

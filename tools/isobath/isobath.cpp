@@ -25,6 +25,8 @@ int main(int argc, char **argv) {
   isobath::runtime::addPrepareCommand(application);
   isobath::runtime::addModelCommands(application, program);
   isobath::addCompileCommand(application, program);
-  isobath::runtime::addBenchCommand(application, program);
+  CLI::App &bench = isobath::runtime::addBenchCommand(application, program);
+  isobath::addBenchFunctions(bench, program);
+  isobath::addBenchRoute(bench, program);
   return isobath::runtime::runApplication(application, argc, argv);
 }

@@ -30,6 +30,9 @@ struct StepOptions {
 void buildStepPipeline(mlir::OpPassManager &manager,
                        const StepOptions &options);
 
+/// Makes one route of those over the same sources.
+void buildSharingPipeline(mlir::OpPassManager &manager);
+
 /// Batches the routes of entries over tensors.
 struct RoutingOptions {
   routing::Schedule forward = routing::Schedule::Auto;

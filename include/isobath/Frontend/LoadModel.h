@@ -64,6 +64,11 @@ llvm::Expected<LoadedModel> loadModelText(mlir::MLIRContext &context,
                                           llvm::StringRef path,
                                           const LoadOptions &options = {});
 
+/// Loads a module that need not be a model: functions over tensors, in the file
+/// `path`. Errors are those of loadModel for a module.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+loadFunctions(mlir::MLIRContext &context, llvm::StringRef path);
+
 } // namespace isobath
 
 #endif // ISOBATH_FRONTEND_LOADMODEL_H

@@ -9,7 +9,7 @@
 // Sizes of blocks, tasks, workspace and scratch. All of them follow from the
 // sizes of the tensors alone, so that neither the results nor the compiler's
 // plan of memory depends on the machine. Everything is static, for the reason
-// in Bfloat16.h.
+// in bfloat16.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Included once a source, which says for which processor: see
-// AttentionGeneric.cpp. Everything is static, for the reason in Bfloat16.h.
+// AttentionGeneric.cpp. Everything is static, for the reason in bfloat16.h.
 //
 // Forward, one pass over blocks of keys with running maxima m and sums l:
 // S = QKᵀ/√d, m' = max(m, S), P = exp(S - m'), l ← l e^(m-m') + ΣP,

@@ -16,9 +16,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bfloat16.h"
 #include "Parallel.h"
 #include "Profile.h"
+#include "isobath/runtime/bfloat16.h"
 #include "isobath/runtime/cpu_library.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 // sum over the depth in ascending order, so the sizes of tiles change no bits.
 //
 // Included once a source, after the sizes of its tiles: ISOBATH_TILE_ROWS and
-// ISOBATH_TILE_PANELS. Everything is static, for the reason in Bfloat16.h.
+// ISOBATH_TILE_PANELS. Everything is static, for the reason in bfloat16.h.
 //
 //===----------------------------------------------------------------------===//
 

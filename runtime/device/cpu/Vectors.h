@@ -8,14 +8,14 @@
 //
 // Vectors of 16 f32, which the compiler cuts into what the processor has, so
 // that sums are in the same order on all of them. Everything is static, for the
-// reason in Bfloat16.h.
+// reason in bfloat16.h.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ISOBATH_DEVICE_CPU_VECTORS_H
 #define ISOBATH_DEVICE_CPU_VECTORS_H
 
-#include "Bfloat16.h"
+#include "isobath/runtime/bfloat16.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -67,8 +67,8 @@ private:
 /// Adds the verbs. `source` outlives the application.
 void addModelCommands(CLI::App &application, ProgramSource &source);
 
-/// Adds the verb `bench`.
-void addBenchCommand(CLI::App &application, ProgramSource &source);
+/// Adds the verb `bench`, to which others may add, and returns it.
+CLI::App &addBenchCommand(CLI::App &application, ProgramSource &source);
 
 /// Adds the verb `prepare`.
 void addPrepareCommand(CLI::App &application);

@@ -1,4 +1,4 @@
-//===- Bfloat16.h - Between bf16 and f32 ----------------------------------===//
+//===- bfloat16.h - Between bf16 and f32 ----------------------------------===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ISOBATH_DEVICE_CPU_BFLOAT16_H
-#define ISOBATH_DEVICE_CPU_BFLOAT16_H
+#ifndef ISOBATH_RUNTIME_BFLOAT16_H
+#define ISOBATH_RUNTIME_BFLOAT16_H
 
 #include <stdint.h>
 #include <string.h>
@@ -42,4 +42,4 @@ static inline Bfloat16 toBfloat16(float value) {
 
 } // namespace isobath::runtime
 
-#endif // ISOBATH_DEVICE_CPU_BFLOAT16_H
+#endif // ISOBATH_RUNTIME_BFLOAT16_H

@@ -1,0 +1,37 @@
+//===- timing.h - How long something takes --------------------------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ISOBATH_RUNTIME_TIMING_H
+#define ISOBATH_RUNTIME_TIMING_H
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace isobath::runtime {
+
+/// Of at least one value; the mean of the two in the middle where there are.
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half]
+                           : (values[half - 1] + values[half]) / 2;
+}
+
+/// Milliseconds that `action` takes.
+template <typename Action> double timeOf(Action &&action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+} // namespace isobath::runtime
+
+#endif // ISOBATH_RUNTIME_TIMING_H

@@ -1,0 +1,198 @@
+//===- FunctionProgram.cpp - Functions over tensors, ready to be called ---===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FunctionProgram.h"
+#include "isobath/Dialect/Net/NetDialect.h"
+#include "isobath/Driver/Pipelines.h"
+#include "isobath/runtime/bfloat16.h"
+#include "isobath/runtime/random.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
+
+using namespace isobath;
+using namespace isobath::runtime;
+
+using Role = FunctionBuffer::Role;
+
+std::uint64_t CompiledFunction::countBytes(Role role) const {
+  std::uint64_t sum = 0;
+  for (const FunctionBuffer &buffer : buffers)
+    if (buffer.role == role)
+      sum += buffer.bytes;
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+static auto getPublicFunctions(mlir::ModuleOp module) {
+  return llvm::make_filter_range(
+      module.getOps<mlir::func::FuncOp>(), [](mlir::func::FuncOp function) {
+        return function.isPublic() && !function.isExternal();
+      });
+}
+
+/// Gives a name to what has none, as buffers need one.
+static void nameBuffers(mlir::ModuleOp module) {
+  for (mlir::func::FuncOp function : getPublicFunctions(module)) {
+    auto name = [&](llvm::StringRef kind, unsigned number) {
+      return mlir::StringAttr::get(module.getContext(),
+                                   function.getName() + "." + kind + " " +
+                                       llvm::Twine(number));
+    };
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (!function.getArgAttr(i, net::parameterAttrName) &&
+          !function.getArgAttr(i, net::nameAttrName))
+        function.setArgAttr(i, net::nameAttrName, name("argument", i));
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (!function.getResultAttr(i, net::gradientAttrName) &&
+          !function.getResultAttr(i, net::updatesAttrName) &&
+          !function.getResultAttr(i, net::nameAttrName))
+        function.setResultAttr(i, net::nameAttrName, name("result", i));
+  }
+}
+
+/// How many buffers of the lowered `function` are inputs: they come first, and
+/// all parameters are one.
+static unsigned countInputs(mlir::func::FuncOp function) {
+  unsigned inputs = 0;
+  bool hasParameters = false;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (function.getArgAttr(i, net::parameterAttrName))
+      hasParameters = true;
+    else
+      ++inputs;
+  return inputs + hasParameters;
+}
+
+static FunctionBuffer describeBuffer(mlir::func::FuncOp function,
+                                     unsigned index, unsigned inputs) {
+  auto type = llvm::cast<mlir::MemRefType>(function.getArgumentTypes()[index]);
+  FunctionBuffer buffer;
+  buffer.name =
+      function.getArgAttrOfType<mlir::StringAttr>(index, net::nameAttrName)
+          .str();
+  buffer.bytes = static_cast<std::uint64_t>(type.getNumElements()) *
+                 type.getElementTypeBitWidth() / 8;
+  mlir::Type element = type.getElementType();
+  buffer.shape.assign(type.getShape().begin(), type.getShape().end());
+  // Of contiguous parameters, the buffer has bytes.
+  if (auto vector = function.getArgAttrOfType<mlir::TypeAttr>(
+          index, net::vectorOfAttrName)) {
+    element = vector.getValue();
+    buffer.shape = {buffer.bytes * 8 / element.getIntOrFloatBitWidth()};
+  }
+  llvm::raw_string_ostream(buffer.type) << element;
+  if (buffer.name == "arena")
+    buffer.role = Role::Scratch;
+  else
+    buffer.role = index < inputs ? Role::Input : Role::Result;
+  return buffer;
+}
+
+static std::vector<CompiledFunction>
+describeFunctions(mlir::ModuleOp module,
+                  const std::map<std::string, unsigned> &inputs) {
+  std::vector<CompiledFunction> functions;
+  for (mlir::func::FuncOp function : getPublicFunctions(module)) {
+    CompiledFunction &described = functions.emplace_back();
+    described.name = function.getName();
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      described.buffers.push_back(
+          describeBuffer(function, i, inputs.at(described.name)));
+  }
+  return functions;
+}
+
+FunctionProgram::FunctionProgram(const CompilerProgram &compiler,
+                                 const Lowering &lowering,
+                                 mlir::OwningOpRef<mlir::ModuleOp> module) {
+  LoadedModel program;
+  program.module = std::move(module);
+  nameBuffers(*program.module);
+  runPipeline(program, buildSharingPipeline);
+  std::map<std::string, unsigned> inputs;
+  for (mlir::func::FuncOp function : getPublicFunctions(*program.module))
+    inputs[function.getName().str()] = countInputs(function);
+  if (inputs.empty())
+    fail("expected a module with a public function, given one without");
+  lowerToRouted(program, lowering);
+  lowerToPlanned(program, lowering);
+  functions = describeFunctions(*program.module, inputs);
+  lowerPlannedToUnit(program, lowering, {});
+  CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
+  std::string object = valueOrThrow(compileToObject(*program.module, target));
+  unit =
+      compiler.load(llvm::MemoryBuffer::getMemBufferCopy(object, "functions"));
+  for (std::uint32_t i = 0; i < unit.unit->entryCount; ++i)
+    for (CompiledFunction &function : functions)
+      if (function.name == unit.unit->entries[i].name)
+        function.run = unit.unit->entries[i].run;
+  allocate();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+template <typename Number>
+static std::span<Number> viewAs(std::span<std::byte> bytes) {
+  return {reinterpret_cast<Number *>(bytes.data()),
+          bytes.size() / sizeof(Number)};
+}
+
+static void fillRandom(const FunctionBuffer &buffer,
+                       std::span<std::byte> bytes) {
+  if (buffer.type == "f32") {
+    fillNormal(0, buffer.name, 1, viewAs<float>(bytes));
+  } else if (buffer.type == "f64") {
+    fillNormal(0, buffer.name, 1, viewAs<double>(bytes));
+  } else if (buffer.type == "bf16") {
+    std::span<Bfloat16> values = viewAs<Bfloat16>(bytes);
+    std::vector<float> exact(values.size());
+    fillNormal(0, buffer.name, 1, exact);
+    std::ranges::transform(exact, values.begin(),
+                           [](float value) { return toBfloat16(value); });
+  }
+}
+
+void FunctionProgram::allocate() {
+  std::map<std::string, const FunctionBuffer *> known;
+  for (const CompiledFunction &function : functions) {
+    llvm::StringSet<> ownNames;
+    for (const FunctionBuffer &buffer : function.buffers) {
+      if (!ownNames.insert(buffer.name).second)
+        fail("@", function.name, ": given the name ", printable(buffer.name),
+             " twice, expected one for each argument and result");
+      const FunctionBuffer &first =
+          *known.insert({buffer.name, &buffer}).first->second;
+      if (buffer.role != Role::Scratch &&
+          (first.type != buffer.type || first.shape != buffer.shape))
+        fail(printable(buffer.name), ": given ", buffer.type,
+             runtime::describe(buffer.shape), " in @", function.name, " and ",
+             first.type, runtime::describe(first.shape),
+             " before, expected one type for one name");
+      buffers.reserve(buffer.name, buffer.bytes);
+    }
+  }
+  buffers.allocate();
+  for (const auto &[name, buffer] : known)
+    if (buffer->role == Role::Input)
+      fillRandom(*buffer, getData(*buffer));
+}
+
+void FunctionProgram::run(const CompiledFunction &function) const {
+  std::vector<void *> pointers;
+  pointers.reserve(function.buffers.size());
+  for (const FunctionBuffer &buffer : function.buffers)
+    pointers.push_back(getData(buffer).data());
+  function.run(pointers.data());
+}
