@@ -81,10 +81,11 @@ void isobath::buildBf16Pipeline(OpPassManager &manager) {
   tidy(manager);
 }
 
-void isobath::buildKernelsPipeline(OpPassManager &manager) {
+void isobath::buildKernelsPipeline(OpPassManager &manager, bool fuse) {
   manager.addPass(createChunkHead());
   manager.addPass(createLowerToRows());
-  manager.addPass(createFuseRows());
+  if (fuse)
+    manager.addPass(createFuseRows());
 }
 
 void isobath::buildCpuPipeline(OpPassManager &manager) {
@@ -167,9 +168,9 @@ void isobath::registerPipelines() {
   PassPipelineRegistration<>("isobath-bf16",
                              "Store the activations of entries in bf16",
                              buildBf16Pipeline);
-  PassPipelineRegistration<>("isobath-kernels",
-                             "Turn entries into calls of fused row kernels",
-                             buildKernelsPipeline);
+  PassPipelineRegistration<>(
+      "isobath-kernels", "Turn entries into calls of fused row kernels",
+      [](OpPassManager &manager) { buildKernelsPipeline(manager); });
   PassPipelineRegistration<>("isobath-cpu",
                              "Lower calls of row kernels to the CPU target",
                              buildCpuPipeline);

@@ -105,10 +105,11 @@ llvm::json::Object isobath::describe(const LoadedModel &model,
   if (llvm::json::Object *train = manifest.getObject("train"))
     (*train)["precision"] = lowering.bf16 ? "bf16" : getElementType(model);
   bool isReference = lowering.device == Device::Reference;
-  std::string how = isReference
-                        ? "plain loops, nothing fused"
-                        : "fused row kernels, products and attention of a "
-                          "library";
+  std::string how =
+      isReference ? "plain loops, nothing fused"
+                  : std::string(lowering.fuse ? "fused row kernels"
+                                              : "row kernels, none fused") +
+                        ", products and attention of a library";
   if (lowering.bf16)
     how += ", activations in bf16";
   for (auto [direction, schedule] :
@@ -136,7 +137,7 @@ void isobath::lowerToKernels(LoadedModel &model, const Lowering &lowering) {
   runPipeline(model, [&](mlir::OpPassManager &manager) {
     if (lowering.bf16)
       buildBf16Pipeline(manager);
-    buildKernelsPipeline(manager);
+    buildKernelsPipeline(manager, lowering.fuse);
   });
 }
 
@@ -235,6 +236,9 @@ void CompilerProgram::addLoweringOptions(CLI::App &command) {
                                          "each, batched or auto";
       })
       ->type_name("DIRECTION=HOW");
+  command.add_flag("--no-fusion", noFusion,
+                   "Keep a kernel for every operation, to see what fusion is "
+                   "worth; the reference never fuses");
   command
       .add_option("--threads", threads,
                   "Threads of the device, at most as many as there are "
@@ -261,6 +265,7 @@ Lowering CompilerProgram::getLowering(bool isF64) const {
     (parsed.isForward ? lowering.forward : lowering.backward) = parsed.schedule;
   }
   lowering.bf16 = precision == "bf16";
+  lowering.fuse = !noFusion;
   return lowering;
 }
 
@@ -317,10 +322,10 @@ CompilerProgram::getObject(LoadedModel &model, const Lowering &lowering,
   std::string key = UnitCache::getKey(
       {model.name, model.sourceFormat, model.sourceText, getElementType(model),
        lowering.device == Device::Cpu ? "cpu" : "reference",
-       lowering.bf16 ? "bf16" : "", getName(lowering.forward),
-       getName(lowering.backward), std::to_string(request.batch.value_or(0)),
-       llvm::join(entries, ","), target.machine.getCPU(),
-       target.machine.getFeatures().getString()});
+       lowering.bf16 ? "bf16" : "", lowering.fuse ? "fused" : "",
+       getName(lowering.forward), getName(lowering.backward),
+       std::to_string(request.batch.value_or(0)), llvm::join(entries, ","),
+       target.machine.getCPU(), target.machine.getFeatures().getString()});
   if (std::unique_ptr<llvm::MemoryBuffer> object = cache.find(key))
     return object;
   std::string object = compile(model, lowering, entries, target);

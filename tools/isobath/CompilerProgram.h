@@ -32,6 +32,7 @@ enum class Device { Cpu, Reference };
 struct Lowering {
   Device device = Device::Cpu;
   bool bf16 = false; // activations are stored in bf16
+  bool fuse = true;  // row kernels
   routing::Schedule forward = routing::Schedule::Auto;  // of routes
   routing::Schedule backward = routing::Schedule::Auto; // of their adjoints
 };
@@ -40,7 +41,7 @@ struct Lowering {
 /// process for the device that was asked for.
 class CompilerProgram : public runtime::ProgramSource {
 public:
-  /// Adds MODEL, --device, --precision, --schedule and --threads.
+  /// Adds MODEL, --device, --precision, --schedule, --no-fusion and --threads.
   void addOptions(CLI::App &command) override;
   std::shared_ptr<runtime::Unit>
   load(const runtime::ProgramRequest &request) override;
@@ -73,7 +74,8 @@ private:
   std::string device;                // empty: chosen by the precision
   std::string precision;             // empty: the model's
   std::vector<std::string> schedule; // direction=how
-  int threads = 0;                   // 0: all processors that there are
+  bool noFusion = false;
+  int threads = 0; // 0: all processors that there are
 };
 
 /// Runs the passes that `build` adds on the module of `model`. Throws Error.

@@ -45,9 +45,9 @@ void buildRoutingPipeline(mlir::OpPassManager &manager,
 /// Makes entries over tensors those of a bf16 model; see StoreActivations.
 void buildBf16Pipeline(mlir::OpPassManager &manager);
 
-/// From entries over tensors to calls of fused row kernels, products and
-/// attention.
-void buildKernelsPipeline(mlir::OpPassManager &manager);
+/// From entries over tensors to calls of row kernels, products and attention.
+/// Unless `fuse`, each operation keeps a kernel of its own.
+void buildKernelsPipeline(mlir::OpPassManager &manager, bool fuse = true);
 
 /// From there to launches and library calls of the CPU, with all intermediate
 /// buffers placed.

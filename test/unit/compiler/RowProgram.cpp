@@ -269,3 +269,27 @@ std::string isobath::test::expandRows(std::string text,
       "%out_$1_$3 = arith.truncf %$1$2$3 : vector<$5xf32> to vector<$5xbf16>\n"
       "row.store %out_$1_$3, $4 : vector<$5xbf16>, $6");
 }
+
+/// Constants that all kernels begin with.
+static const std::string constants = R"(
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %ones = arith.constant dense<1.0> : vector<$Wxf32>
+  %width = arith.constant $W.0 : f32
+  %eps = arith.constant 1.0e-5 : f32
+)";
+
+RowProgram isobath::test::compile(const RowCase &one, int64_t rows,
+                                  std::string text,
+                                  std::vector<Substitution> more) {
+  text = substitute(text, {{"CONSTANTS", constants}});
+  more.push_back({"R", std::to_string(rows)});
+  more.push_back({"W", std::to_string(one.width)});
+  return RowProgram(expandRows(substitute(text, more), one.type), one.cpu);
+}
+
+double isobath::test::toleranceOf(const RowCase &one) {
+  return one.type == "f32" ? 1e-5 : 5e-3;
+}

@@ -104,6 +104,14 @@ std::string substitute(std::string text,
 /// to a load or store with the conversion to or from f32 that the type needs.
 std::string expandRows(std::string text, const std::string &type);
 
+/// A kernel and, in `run`, its launch for $R rows of $W elements. $CONSTANTS
+/// are %c0, %c1, %zero, %one, %ones, %width and %eps = 1e-5.
+RowProgram compile(const RowCase &one, int64_t rows, std::string text,
+                   std::vector<Substitution> more = {});
+
+/// Of the largest value: sums of 1024 f32 products; one rounding to bf16.
+double toleranceOf(const RowCase &one);
+
 } // namespace isobath::test
 
 #endif // ISOBATH_TEST_UNIT_COMPILER_ROWPROGRAM_H
