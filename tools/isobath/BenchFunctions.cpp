@@ -160,6 +160,7 @@ static std::vector<FunctionTimes> measure(const FunctionProgram &program,
       functions[i].push_back(time);
     }
   std::vector<FunctionTimes> times;
+  times.reserve(count);
   for (size_t i = 0; i < count; ++i)
     times.push_back({median(functions[i]), median(readPasses[i])});
   return times;
