@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RoutingRemarks.h"
 #include "isobath/Dialect/Depth/DepthOps.h"
 #include "isobath/Dialect/Net/NetOps.h"
 #include "isobath/Routing/Passes.h"
@@ -32,6 +33,10 @@ private:
   void runOnBlock(Block &block);
 };
 } // namespace
+
+static const routing::RoutingRemarks remarks("isobath-batch-adjoints");
+/// What an op does to its closed sources, in remarks.
+static constexpr StringLiteral what = "add to the gradients of";
 
 //===----------------------------------------------------------------------===//
 // Whether ops can be joined
@@ -76,19 +81,21 @@ findUsersOfQueryGradients(ArrayRef<RouteAdjointDeferredOp> ops) {
   return ordered;
 }
 
-/// Whether the last of `ops` can do what all of them do to its closed sources,
-/// which are the first ones of all.
-static bool canJoin(ArrayRef<RouteAdjointDeferredOp> ops,
-                    ArrayRef<Operation *> users) {
+/// Why the last of `ops` cannot do what all of them do to its closed sources,
+/// which are the first ones of all; empty if it can.
+static StringRef findObstacle(ArrayRef<RouteAdjointDeferredOp> ops,
+                              ArrayRef<Operation *> users) {
   RouteAdjointDeferredOp last = ops.back();
   for (RouteAdjointDeferredOp op : ops.drop_back())
     for (auto [gradient, lastGradient] :
          llvm::zip(op.getClosedGradients(), last.getClosedGradients()))
       if (!isSummedUpWith(gradient, lastGradient))
-        return false;
-  return llvm::none_of(last->getOperands(), [&](Value operand) {
-    return llvm::is_contained(users, operand.getDefiningOp());
-  });
+        return "a source's gradient is needed between them";
+  if (llvm::any_of(last->getOperands(), [&](Value operand) {
+        return llvm::is_contained(users, operand.getDefiningOp());
+      }))
+    return "the last one needs what is made of a query's gradient";
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,8 +235,11 @@ static SmallVector<Group> findGroups(Block &block) {
   SmallVector<Group> groups;
   for (auto op : block.getOps<RouteAdjointDeferredOp>()) {
     std::optional<Reading> reading = getReading(op);
-    if (!reading)
+    if (!reading) {
+      remarks.missed("NotBatched", op.getOperation())
+          << remark::reason("it cannot be told where r comes from");
       continue;
+    }
     auto [entry, isNew] = numbers.insert({*reading, groups.size()});
     if (isNew)
       groups.push_back({*reading, {}});
@@ -269,20 +279,39 @@ static SmallVector<Group> findChains(SmallVector<Group> groups) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-static void joinIfPossible(ArrayRef<RouteAdjointDeferredOp> ops) {
-  if (ops.size() > 1 && canJoin(ops, findUsersOfQueryGradients(ops)))
-    join(ops);
-}
-
 void BatchAdjoints::runOnBlock(Block &block) {
-  auto isBatched = [&](ArrayRef<RouteAdjointDeferredOp> ops) {
+  auto getGroup =
+      [&](ArrayRef<RouteAdjointDeferredOp> ops) -> routing::RouteGroup {
     RouteAdjointDeferredOp last = ops.back();
     int64_t sources = last.getClosed().size(), routes = ops.size();
-    return isBackwardBatched(schedule, {sources, routes, sourceBytes});
+    return {sources, routes, sourceBytes};
+  };
+  auto joinIfPossible = [&](ArrayRef<RouteAdjointDeferredOp> ops) {
+    if (ops.size() < 2)
+      return;
+    SmallVector<Operation *> operations = routing::asOperations(ops);
+    StringRef obstacle = findObstacle(ops, findUsersOfQueryGradients(ops));
+    if (!obstacle.empty()) {
+      remarks.missed("NotBatched", operations)
+          << remark::reason("{0}", obstacle);
+      return;
+    }
+    routing::RouteGroup group = getGroup(ops);
+    remarks.batched(operations, what, group, decideBackward(schedule, group));
+    join(ops);
+  };
+  /// Whether `ops` are to be joined; says so if they are not.
+  auto isBatched = [&](ArrayRef<RouteAdjointDeferredOp> ops) {
+    routing::RouteGroup group = getGroup(ops);
+    routing::Decision decision = decideBackward(schedule, group);
+    if (!decision.batched)
+      remarks.notBatched(routing::asOperations(ops), what, group, decision);
+    return decision.batched;
   };
   SmallVector<Group> groups = findGroups(block);
   for (Group &group : groups)
-    if (group.ops.size() > 1 && isBatched(group.ops))
+    if ((group.ops.size() > 1 || !hasAllSources(group.ops.front())) &&
+        isBatched(group.ops))
       for (ArrayRef<RouteAdjointDeferredOp> batch :
            routing::divide(ArrayRef(group.ops)))
         joinIfPossible(batch);

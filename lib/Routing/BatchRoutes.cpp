@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RoutingRemarks.h"
 #include "isobath/Dialect/Depth/DepthOps.h"
 #include "isobath/Routing/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,6 +30,9 @@ namespace {
 struct BatchRoutes : isobath::impl::BatchRoutesBase<BatchRoutes> {
   using BatchRoutesBase::BatchRoutesBase;
   void runOnOperation() override;
+
+private:
+  void runOnBlock(Block &block);
 };
 
 /// Routes over the same closed sources, in their order.
@@ -37,6 +41,8 @@ struct Group {
   SmallVector<RouteOp> repeated;
 };
 } // namespace
+
+static const routing::RoutingRemarks remarks("isobath-batch-routes");
 
 //===----------------------------------------------------------------------===//
 // What can be batched
@@ -59,8 +65,11 @@ static SmallVector<Group> findGroups(Block &block) {
   std::map<Reading, size_t> numbers;
   SmallVector<Group> groups;
   for (auto route : block.getOps<RouteOp>()) {
-    if (!canBatch(route))
+    if (!canBatch(route)) {
+      remarks.missed("NotBatched", route.getOperation())
+          << remark::reason("its statistics are used by more than adjoints");
       continue;
+    }
     Reading reading;
     for (Value source : route.getClosed())
       reading.push_back(source.getAsOpaquePointer());
@@ -131,48 +140,82 @@ static void replace(RewriterBase &rewriter, RouteOp route, PartialOp partial,
 }
 
 /// Batches `routes` as far as their queries can be computed in front of the
-/// first one.
-static void batch(RewriterBase &rewriter, DominanceInfo &dominance,
-                  ArrayRef<RouteOp> routes) {
+/// first one. Returns those that are.
+static SmallVector<RouteOp> findBatch(RewriterBase &rewriter,
+                                      DominanceInfo &dominance,
+                                      ArrayRef<RouteOp> routes) {
   RouteOp first = routes.front();
-  SmallVector<RouteOp> batched;
-  SmallVector<Value> queries;
+  SmallVector<RouteOp> batch;
   for (RouteOp route : routes)
-    if (route == first ||
-        succeeded(moveValueDefinitions(rewriter, route.getQueries(), first,
-                                       dominance))) {
-      batched.push_back(route);
-      llvm::append_range(queries, route.getQueries());
-    }
+    if (route == first || succeeded(moveValueDefinitions(
+                              rewriter, route.getQueries(), first, dominance)))
+      batch.push_back(route);
+    else
+      remarks.missed("NotBatched", route.getOperation()) << remark::reason(
+          "its query cannot be computed before the first route");
+  return batch;
+}
+
+static void join(RewriterBase &rewriter, ArrayRef<RouteOp> routes) {
+  RouteOp first = routes.front();
+  SmallVector<Value> queries;
+  SmallVector<Location> locations;
+  for (RouteOp route : routes) {
+    llvm::append_range(queries, route.getQueries());
+    locations.push_back(route.getLoc());
+  }
   rewriter.setInsertionPoint(first);
   auto partial = PartialOp::create(
-      rewriter, first.getLoc(), queries, first.getClosed(),
+      rewriter, rewriter.getFusedLoc(locations), queries, first.getClosed(),
       first.getHeadsAttr(), first.getEpsilonAttr(), first.getRepeatedAttr());
   int64_t next = 0;
-  for (RouteOp route : batched) {
+  for (RouteOp route : routes) {
     int64_t count = route.getQueries().size();
     replace(rewriter, route, partial, next);
     next += count;
   }
 }
 
-void BatchRoutes::runOnOperation() {
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+void BatchRoutes::runOnBlock(Block &block) {
   IRRewriter rewriter(&getContext());
-  for (auto function : getOperation().getOps<func::FuncOp>())
-    for (Block &block : function.getBody()) {
-      DominanceInfo dominance;
-      for (Group group : findGroups(block)) {
-        if (group.routes.empty())
-          continue;
-        int64_t sources = group.routes.front().getClosed().size(),
-                routes = group.routes.size();
-        if (!isForwardBatched(schedule, {sources, routes, sourceBytes}))
-          continue;
-        for (ArrayRef<RouteOp> part : routing::divide(ArrayRef(group.routes)))
-          batch(rewriter, dominance, part);
-        // By the same arithmetic as those that they repeat, for the same bits.
-        for (ArrayRef<RouteOp> part : routing::divide(ArrayRef(group.repeated)))
-          batch(rewriter, dominance, part);
-      }
+  DominanceInfo dominance;
+  auto getGroup = [&](ArrayRef<RouteOp> routes) -> routing::RouteGroup {
+    int64_t sources = RouteOp(routes.front()).getClosed().size(),
+            count = routes.size();
+    return {sources, count, sourceBytes};
+  };
+  auto batchAll = [&](ArrayRef<RouteOp> routes) {
+    for (ArrayRef<RouteOp> part : routing::divide(routes)) {
+      SmallVector<RouteOp> batch = findBatch(rewriter, dominance, part);
+      routing::RouteGroup group = getGroup(batch);
+      remarks.batched(routing::asOperations(batch), "read", group,
+                      decideForward(schedule, group));
+      join(rewriter, batch);
     }
+  };
+  SmallVector<Group> groups = findGroups(block);
+  for (Group &group : groups) {
+    if (group.routes.empty())
+      continue;
+    routing::RouteGroup reads = getGroup(group.routes);
+    routing::Decision decision = decideForward(schedule, reads);
+    if (!decision.batched) {
+      remarks.notBatched(routing::asOperations(group.routes), "read", reads,
+                         decision);
+      continue;
+    }
+    batchAll(group.routes);
+    // By the same arithmetic as those that they repeat, for the same bits.
+    batchAll(group.repeated);
+  }
+}
+
+void BatchRoutes::runOnOperation() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    for (Block &block : function.getBody())
+      runOnBlock(block);
 }

@@ -22,33 +22,33 @@ using namespace isobath::routing;
 
 static constexpr double numberBytes = 4;
 
-/// Whether batching saves more than it adds: `perSource` for each source is
-/// spent once a batch and not once a route, but a vector of each route is
-/// written and read.
-static bool isBatched(Schedule schedule, const RouteGroup &group,
-                      double perSource, const Machine &machine) {
-  if (group.routes < 2)
-    return false;
-  if (schedule != Schedule::Auto)
-    return schedule == Schedule::Batched;
+/// Batching spends `perSource` for each source once a batch and not once a
+/// route, but writes and reads a vector of each route.
+static Decision decide(Schedule schedule, const RouteGroup &group,
+                       double perSource, const Machine &machine) {
   int64_t batches = llvm::divideCeil(group.routes, machine.mostRoutes);
-  double saved = perSource * group.sources * (group.routes - batches);
-  double added =
+  Decision decision;
+  decision.saved = perSource * group.sources * (group.routes - batches);
+  decision.added =
       numberBytes * (machine.writeCost + machine.readCost) * group.routes;
-  return saved > added;
+  decision.isAskedFor = schedule != Schedule::Auto;
+  decision.batched = group.routes > 1 &&
+                     (decision.isAskedFor ? schedule == Schedule::Batched
+                                          : decision.saved > decision.added);
+  return decision;
 }
 
-bool isobath::routing::isForwardBatched(Schedule schedule,
-                                        const RouteGroup &group,
-                                        const Machine &machine) {
-  double perSource = machine.readCost * group.sourceBytes;
-  return isBatched(schedule, group, perSource, machine);
-}
-
-bool isobath::routing::isBackwardBatched(Schedule schedule,
+Decision isobath::routing::decideForward(Schedule schedule,
                                          const RouteGroup &group,
                                          const Machine &machine) {
+  double perSource = machine.readCost * group.sourceBytes;
+  return decide(schedule, group, perSource, machine);
+}
+
+Decision isobath::routing::decideBackward(Schedule schedule,
+                                          const RouteGroup &group,
+                                          const Machine &machine) {
   double perSource = machine.readCost * (group.sourceBytes + numberBytes) +
                      machine.writeCost * numberBytes;
-  return isBatched(schedule, group, perSource, machine);
+  return decide(schedule, group, perSource, machine);
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RoutingRemarks.h"
 #include "isobath/Dialect/Depth/DepthOps.h"
 #include "isobath/Routing/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,6 +35,8 @@ struct ShareRoutes : isobath::impl::ShareRoutesBase<ShareRoutes> {
 using Reading = std::vector<const void *>;
 } // namespace
 
+static const routing::RoutingRemarks remarks("isobath-share-routes");
+
 static Reading getReading(RouteOp route) {
   Reading reading;
   for (Value source : route.getClosed())
@@ -58,8 +61,10 @@ static RouteOp merge(RewriterBase &rewriter, ArrayRef<RouteOp> routes) {
   // The queries, with the names of those that they stand for; and the sites.
   llvm::MapVector<Value, std::string> queries;
   SmallVector<StringRef> sites;
+  SmallVector<Location> locations;
   bool isNamed = true;
   for (RouteOp route : routes) {
+    locations.push_back(route.getLoc());
     for (auto [number, query] : llvm::enumerate(route.getQueries())) {
       std::string &name = queries[query];
       if (auto groups = route.getGroupsAttr())
@@ -79,8 +84,9 @@ static RouteOp merge(RewriterBase &rewriter, ArrayRef<RouteOp> routes) {
 
   rewriter.setInsertionPoint(first);
   auto merged = RouteOp::create(
-      rewriter, first.getLoc(), values, first.getClosed(), first.getPartial(),
-      first.getHeadsAttr(), first.getEpsilonAttr(), /*repeated=*/UnitAttr(),
+      rewriter, rewriter.getFusedLoc(locations), values, first.getClosed(),
+      first.getPartial(), first.getHeadsAttr(), first.getEpsilonAttr(),
+      /*repeated=*/UnitAttr(),
       sites.empty() ? StringAttr()
                     : rewriter.getStringAttr(llvm::join(sites, ", ")),
       isNamed ? rewriter.getStrArrayAttr(names) : ArrayAttr());
@@ -101,6 +107,32 @@ static bool hasEqualQueries(RouteOp route) {
                       [&](Value query) { return !seen.insert(query).second; });
 }
 
+/// Makes one route of `route` and `earlier`, which read the same; or, if
+/// `earlier` is null or that is not possible, of the equal queries of `route`.
+/// Returns the route that later ones may become part of.
+static RouteOp share(RewriterBase &rewriter, DominanceInfo &dominance,
+                     RouteOp earlier, RouteOp route) {
+  if (earlier) {
+    if (succeeded(moveValueDefinitions(rewriter, route.getQueries(), earlier,
+                                       dominance))) {
+      remarks.passed("Shared", {earlier, route}) << remark::add(
+          "one route where two would read the same {0} sources",
+          route.getClosed().size() + (route.getPartial() ? 1 : 0));
+      return merge(rewriter, {earlier, route});
+    }
+    remarks.missed("NotShared", {earlier, route}) << remark::reason(
+        "the later one's query cannot be computed before the earlier one");
+  }
+  if (!hasEqualQueries(route))
+    return route;
+  size_t before = route.getQueries().size();
+  auto remark = remarks.passed("Shared", route.getOperation());
+  RouteOp merged = merge(rewriter, route);
+  remark << remark::add("equal queries are one: {0} where {1} would be",
+                        merged.getQueries().size(), before);
+  return merged;
+}
+
 static void shareRoutes(RewriterBase &rewriter, Block &block) {
   DominanceInfo dominance;
   std::map<Reading, RouteOp> routes; // by what they read
@@ -108,11 +140,7 @@ static void shareRoutes(RewriterBase &rewriter, Block &block) {
     if (!canShare(route))
       continue;
     RouteOp &earlier = routes[getReading(route)];
-    if (earlier && succeeded(moveValueDefinitions(rewriter, route.getQueries(),
-                                                  earlier, dominance)))
-      earlier = merge(rewriter, {earlier, route});
-    else
-      earlier = hasEqualQueries(route) ? merge(rewriter, route) : route;
+    earlier = share(rewriter, dominance, earlier, route);
   }
 }
 

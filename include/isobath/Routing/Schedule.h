@@ -46,13 +46,21 @@ struct RouteGroup {
   int64_t sourceBytes; // of an element of a source; all else is f32
 };
 
-/// Whether the forward parts of `group` are batched.
-bool isForwardBatched(Schedule schedule, const RouteGroup &group,
-                      const Machine &machine = {});
+/// Whether the routes of a group are batched, and why.
+struct Decision {
+  bool batched;
+  bool isAskedFor; // by a schedule other than Auto
+  double saved;    // bytes for each column of a source that batching moves less
+  double added;    // and more
+};
 
-/// Whether what the adjoints of `group` do to the closed sources is batched.
-bool isBackwardBatched(Schedule schedule, const RouteGroup &group,
+/// About the forward parts of `group`.
+Decision decideForward(Schedule schedule, const RouteGroup &group,
                        const Machine &machine = {});
+
+/// About what the adjoints of `group` do to the closed sources.
+Decision decideBackward(Schedule schedule, const RouteGroup &group,
+                        const Machine &machine = {});
 
 /// Batches of at most `most`, of about equal size.
 template <typename T>

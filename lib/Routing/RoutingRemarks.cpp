@@ -1,0 +1,113 @@
+//===- RoutingRemarks.cpp - What was shared and batched, and what not -----===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RoutingRemarks.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace isobath;
+using namespace isobath::routing;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// The names of the routes that `op` is, or is an adjoint of.
+static void addSites(Operation *op, SmallVectorImpl<StringRef> &sites) {
+  auto add = [&](depth::RouteOp route) {
+    StringRef site = "a route without a site";
+    if (route)
+      site = route.getSite().value_or(site);
+    if (!llvm::is_contained(sites, site))
+      sites.push_back(site);
+  };
+  if (auto adjoint = dyn_cast<depth::RouteAdjointDeferredOp>(op))
+    for (Value weights : adjoint.getWeights())
+      add(weights.getDefiningOp<depth::RouteOp>());
+  else
+    add(dyn_cast<depth::RouteOp>(op));
+}
+
+static std::string describeSites(ArrayRef<Operation *> ops) {
+  SmallVector<StringRef> sites;
+  for (Operation *op : ops)
+    addSites(op, sites);
+  return llvm::join(sites, ", ");
+}
+
+static int64_t getWidth(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResultTypes().front());
+  return type.getShape().back();
+}
+
+//===----------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------===//
+
+remark::RemarkOpts RoutingRemarks::getOptions(StringRef name,
+                                              Operation *op) const {
+  return remark::RemarkOpts::name(name).category(pass).function(
+      op->getParentOfType<func::FuncOp>().getName());
+}
+
+remark::detail::InFlightRemark
+RoutingRemarks::passed(StringRef name, ArrayRef<Operation *> ops) const {
+  auto remark =
+      remark::passed(ops.front()->getLoc(), getOptions(name, ops.front()));
+  if (remark)
+    remark << remark::metric("Sites", describeSites(ops));
+  return remark;
+}
+
+remark::detail::InFlightRemark
+RoutingRemarks::missed(StringRef name, ArrayRef<Operation *> ops) const {
+  auto remark =
+      remark::missed(ops.front()->getLoc(), getOptions(name, ops.front()));
+  if (remark)
+    remark << remark::metric("Sites", describeSites(ops));
+  return remark;
+}
+
+/// What a decision was made from: bytes that a token moves.
+static std::string describe(const Decision &decision, int64_t width) {
+  return llvm::formatv("saves {0} bytes a token and adds {1}",
+                       static_cast<int64_t>(decision.saved * width),
+                       static_cast<int64_t>(decision.added * width));
+}
+
+void RoutingRemarks::batched(ArrayRef<Operation *> ops, StringRef what,
+                             const RouteGroup &group,
+                             const Decision &decision) const {
+  auto remark = passed("Batched", ops);
+  if (remark)
+    remark << remark::add("{0} routes {1} {2} sources together, which {3}{4}",
+                          ops.size(), what.str(), group.sources,
+                          describe(decision, getWidth(ops.front())),
+                          decision.isAskedFor ? ", as the schedule asks" : "");
+}
+
+void RoutingRemarks::notBatched(ArrayRef<Operation *> ops, StringRef what,
+                                const RouteGroup &group,
+                                const Decision &decision) const {
+  auto remark = missed("NotBatched", ops);
+  if (!remark)
+    return;
+  if (ops.size() < 2)
+    remark << remark::reason("no other route can {0} its {1} sources with it",
+                             what.str(), group.sources);
+  else if (decision.isAskedFor)
+    remark << remark::reason("the schedule asks for each by itself: that {0} "
+                             "routes {1} {2} sources together {3}",
+                             ops.size(), what.str(), group.sources,
+                             describe(decision, getWidth(ops.front())));
+  else
+    remark << remark::reason(
+        "bytes would grow: that {0} routes {1} {2} sources together {3}",
+        ops.size(), what.str(), group.sources,
+        describe(decision, getWidth(ops.front())));
+}
