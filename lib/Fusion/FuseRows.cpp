@@ -25,6 +25,7 @@
 #include "isobath/Fusion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 #include <map>
@@ -404,8 +405,18 @@ void RowFusion::cleanUp() {
 
 void FuseRows::runOnOperation() {
   RowFusion fusion(getOperation());
-  for (auto entry : getOperation().getOps<func::FuncOp>())
-    if (entry.isPublic() && !entry.isExternal())
-      fusion.run(entry.getBody().front());
+  for (auto entry : getOperation().getOps<func::FuncOp>()) {
+    if (!entry.isPublic() || entry.isExternal())
+      continue;
+    Block &block = entry.getBody().front();
+    size_t before = llvm::range_size(block.getOps<row::CallOp>());
+    fusion.run(block);
+    remark::passed(entry.getLoc(), remark::RemarkOpts::name("Fused")
+                                       .category("isobath-fuse-rows")
+                                       .function(entry.getName()))
+        << remark::add("{0} runs {1} row kernels in place of {2}",
+                       entry.getName(),
+                       llvm::range_size(block.getOps<row::CallOp>()), before);
+  }
   fusion.cleanUp();
 }

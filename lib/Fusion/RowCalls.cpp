@@ -56,8 +56,12 @@ row::CallOp isobath::fusion::createCall(Operation *place,
   }
   OpBuilder builder(place);
   row::CallOp first = instead.front();
-  auto call = row::CallOp::create(builder, first.getLoc(), built.kernel,
-                                  usedInputs, types, first.getRows());
+  SmallVector<Location> locations;
+  for (row::CallOp old : instead)
+    locations.push_back(old.getLoc());
+  auto call =
+      row::CallOp::create(builder, builder.getFusedLoc(locations), built.kernel,
+                          usedInputs, types, first.getRows());
   call.setRepeated(
       llvm::any_of(instead, [](row::CallOp old) { return old.getRepeated(); }));
   for (auto [position, values] : llvm::enumerate(replaced))

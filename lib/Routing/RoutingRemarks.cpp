@@ -97,17 +97,15 @@ void RoutingRemarks::notBatched(ArrayRef<Operation *> ops, StringRef what,
   auto remark = missed("NotBatched", ops);
   if (!remark)
     return;
-  if (ops.size() < 2)
-    remark << remark::reason("no other route can {0} its {1} sources with it",
-                             what.str(), group.sources);
-  else if (decision.isAskedFor)
-    remark << remark::reason("the schedule asks for each by itself: that {0} "
-                             "routes {1} {2} sources together {3}",
-                             ops.size(), what.str(), group.sources,
-                             describe(decision, getWidth(ops.front())));
-  else
-    remark << remark::reason(
-        "bytes would grow: that {0} routes {1} {2} sources together {3}",
-        ops.size(), what.str(), group.sources,
-        describe(decision, getWidth(ops.front())));
+  if (ops.size() < 2) {
+    remark << remark::reason("no other route can {0} its sources with it",
+                             what.str());
+    return;
+  }
+  remark << remark::reason("{0} that {1} routes {2} {3} sources together {4}",
+                           decision.isAskedFor
+                               ? "the schedule asks for each by itself:"
+                               : "bytes would grow:",
+                           ops.size(), what.str(), group.sources,
+                           describe(decision, getWidth(ops.front())));
 }

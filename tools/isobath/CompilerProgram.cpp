@@ -44,10 +44,8 @@ std::unique_ptr<mlir::MLIRContext> isobath::createContext() {
 // Lowering
 //===----------------------------------------------------------------------===//
 
-/// Runs `work`, which reports what is wrong as diagnostics, and throws the
-/// first of them as an Error if it fails.
-static void runOrThrow(mlir::MLIRContext *context,
-                       llvm::function_ref<mlir::LogicalResult()> work) {
+void isobath::runOrThrow(mlir::MLIRContext *context,
+                         llvm::function_ref<mlir::LogicalResult()> work) {
   std::string first;
   mlir::ScopedDiagnosticHandler handler(
       context, [&](mlir::Diagnostic &diagnostic) {
@@ -141,10 +139,14 @@ void isobath::lowerToKernels(LoadedModel &model, const Lowering &lowering) {
   });
 }
 
+void isobath::planKernels(LoadedModel &model) {
+  runPipeline(model, buildCpuPipeline);
+}
+
 void isobath::lowerToPlanned(LoadedModel &model, const Lowering &lowering) {
   if (lowering.device == Device::Cpu) {
     lowerToKernels(model, lowering);
-    runPipeline(model, buildCpuPipeline);
+    planKernels(model);
     return;
   }
   runPipeline(model, [&](mlir::OpPassManager &manager) {
@@ -157,11 +159,11 @@ void isobath::lowerToPlanned(LoadedModel &model, const Lowering &lowering) {
 void isobath::lowerToUnit(LoadedModel &model, const Lowering &lowering,
                           llvm::json::Object manifest) {
   lowerToPlanned(model, lowering);
-  lowerPlannedToUnit(model, lowering, std::move(manifest));
+  emitPlanned(model, lowering, std::move(manifest));
 }
 
-void isobath::lowerPlannedToUnit(LoadedModel &model, const Lowering &lowering,
-                                 llvm::json::Object manifest) {
+void isobath::emitPlanned(LoadedModel &model, const Lowering &lowering,
+                          llvm::json::Object manifest) {
   if (lowering.device == Device::Cpu)
     runPipeline(model, buildCpuCodePipeline);
   runOrThrow(model.module->getContext(),
@@ -333,6 +335,25 @@ CompilerProgram::getObject(LoadedModel &model, const Lowering &lowering,
   return llvm::MemoryBuffer::getMemBufferCopy(object, model.name);
 }
 
+std::string isobath::compileHere(LoadedModel &model) {
+  CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
+  return valueOrThrow(compileToObject(*model.module, target));
+}
+
+JitUnit isobath::loadJit(std::unique_ptr<llvm::MemoryBuffer> object) {
+  llvm::SmallVector<JitSymbol> symbols;
+  for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
+    symbols.push_back({symbol.name, symbol.address});
+  return valueOrThrow(loadObject(std::move(object), symbols));
+}
+
+std::shared_ptr<runtime::Unit>
+isobath::loadUnit(std::unique_ptr<llvm::MemoryBuffer> object) {
+  JitUnit compiled = loadJit(std::move(object));
+  return std::make_shared<runtime::Unit>(compiled.unit,
+                                         std::move(compiled.owner));
+}
+
 std::shared_ptr<runtime::Unit>
 CompilerProgram::load(const runtime::ProgramRequest &request) {
   std::unique_ptr<mlir::MLIRContext> context = createContext();
@@ -343,17 +364,11 @@ CompilerProgram::load(const runtime::ProgramRequest &request) {
   LoadedModel model = loadModel(*context, options);
   CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
   Lowering lowering = getLowering(model);
-  JitUnit compiled = load(getObject(model, lowering, request, target));
-  return std::make_shared<runtime::Unit>(compiled.unit,
-                                         std::move(compiled.owner));
+  useThreads();
+  return loadUnit(getObject(model, lowering, request, target));
 }
 
-JitUnit
-CompilerProgram::load(std::unique_ptr<llvm::MemoryBuffer> object) const {
+void CompilerProgram::useThreads() const {
   if (threads > 0)
     runtime::setThreads(threads);
-  llvm::SmallVector<JitSymbol> symbols;
-  for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
-    symbols.push_back({symbol.name, symbol.address});
-  return valueOrThrow(loadObject(std::move(object), symbols));
 }

@@ -62,8 +62,8 @@ public:
   /// The same for functions, in f64 or not, that say nothing themselves.
   Lowering getLowering(bool isF64) const;
 
-  /// What a program calls by these options: sets the threads.
-  JitUnit load(std::unique_ptr<llvm::MemoryBuffer> object) const;
+  /// Makes the threads of the options those of the device.
+  void useThreads() const;
 
 private:
   std::unique_ptr<llvm::MemoryBuffer>
@@ -103,15 +103,34 @@ void lowerToKernels(LoadedModel &model, const Lowering &lowering);
 /// Error.
 void lowerToPlanned(LoadedModel &model, const Lowering &lowering);
 
+/// The last step of lowerToPlanned for the CPU: lowers what lowerToKernels
+/// made. Throws Error.
+void planKernels(LoadedModel &model);
+
 /// Lowers what lowerToRouted made to LLVM's dialect, with the unit that the
 /// runtime loads. `manifest` is that of `describe`, taken before lowerToStep.
 /// Throws Error.
 void lowerToUnit(LoadedModel &model, const Lowering &lowering,
                  llvm::json::Object manifest);
 
-/// The same for what lowerToPlanned made.
-void lowerPlannedToUnit(LoadedModel &model, const Lowering &lowering,
-                        llvm::json::Object manifest);
+/// The last step of lowerToUnit: lowers what lowerToPlanned made. Throws Error.
+void emitPlanned(LoadedModel &model, const Lowering &lowering,
+                 llvm::json::Object manifest);
+
+/// Compiles what lowerToUnit made for this processor. Throws Error.
+std::string compileHere(LoadedModel &model);
+
+/// What is in an object for this processor. Throws Error.
+JitUnit loadJit(std::unique_ptr<llvm::MemoryBuffer> object);
+
+/// The same for the unit of a program.
+std::shared_ptr<runtime::Unit>
+loadUnit(std::unique_ptr<llvm::MemoryBuffer> object);
+
+/// Runs `work`, which reports what is wrong as diagnostics, and throws the
+/// first of them as an Error if it fails.
+void runOrThrow(mlir::MLIRContext *context,
+                llvm::function_ref<mlir::LogicalResult()> work);
 
 /// The manifest of `model` so far: describeModel's, with device and source.
 /// Throws Error.

@@ -127,11 +127,10 @@ FunctionProgram::FunctionProgram(const CompilerProgram &compiler,
   lowerToRouted(program, lowering);
   lowerToPlanned(program, lowering);
   functions = describeFunctions(*program.module, inputs);
-  lowerPlannedToUnit(program, lowering, {});
-  CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
-  std::string object = valueOrThrow(compileToObject(*program.module, target));
-  unit =
-      compiler.load(llvm::MemoryBuffer::getMemBufferCopy(object, "functions"));
+  emitPlanned(program, lowering, {});
+  compiler.useThreads();
+  unit = loadJit(
+      llvm::MemoryBuffer::getMemBufferCopy(compileHere(program), "functions"));
   for (std::uint32_t i = 0; i < unit.unit->entryCount; ++i)
     for (CompiledFunction &function : functions)
       if (function.name == unit.unit->entries[i].name)

@@ -16,6 +16,7 @@ namespace isobath {
 /// Adds the verbs; `program` outlives the application.
 void addCheckCommand(CLI::App &application, CompilerProgram &program);
 void addCompileCommand(CLI::App &application, CompilerProgram &program);
+void addExplainCommand(CLI::App &application, CompilerProgram &program);
 /// Adds to the verb `bench` a FILE of functions and the verb `route`.
 void addBenchFunctions(CLI::App &bench, CompilerProgram &program);
 void addBenchRoute(CLI::App &bench, CompilerProgram &program);

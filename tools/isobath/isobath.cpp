@@ -25,6 +25,7 @@ int main(int argc, char **argv) {
   isobath::runtime::addPrepareCommand(application);
   isobath::runtime::addModelCommands(application, program);
   isobath::addCompileCommand(application, program);
+  isobath::addExplainCommand(application, program);
   CLI::App &bench = isobath::runtime::addBenchCommand(application, program);
   isobath::addBenchFunctions(bench, program);
   isobath::addBenchRoute(bench, program);
