@@ -192,8 +192,9 @@ void BatchRoutes::runOnBlock(Block &block) {
     for (ArrayRef<RouteOp> part : routing::divide(routes)) {
       SmallVector<RouteOp> batch = findBatch(rewriter, dominance, part);
       routing::RouteGroup group = getGroup(batch);
-      remarks.batched(routing::asOperations(batch), "read", group,
-                      decideForward(schedule, group));
+      if (group.routes > 1)
+        remarks.batched(routing::asOperations(batch), "read", group,
+                        decideForward(schedule, group));
       join(rewriter, batch);
     }
   };

@@ -73,6 +73,11 @@ RoutingRemarks::missed(StringRef name, ArrayRef<Operation *> ops) const {
   return remark;
 }
 
+static std::string describeSources(const RouteGroup &group) {
+  return llvm::formatv("{0} source{1}", group.sources,
+                       group.sources == 1 ? "" : "s");
+}
+
 /// What a decision was made from: bytes that a token moves.
 static std::string describe(const Decision &decision, int64_t width) {
   return llvm::formatv("saves {0} bytes a token and adds {1}",
@@ -85,8 +90,8 @@ void RoutingRemarks::batched(ArrayRef<Operation *> ops, StringRef what,
                              const Decision &decision) const {
   auto remark = passed("Batched", ops);
   if (remark)
-    remark << remark::add("{0} routes {1} {2} sources together, which {3}{4}",
-                          ops.size(), what.str(), group.sources,
+    remark << remark::add("{0} routes {1} {2} together, which {3}{4}",
+                          ops.size(), what.str(), describeSources(group),
                           describe(decision, getWidth(ops.front())),
                           decision.isAskedFor ? ", as the schedule asks" : "");
 }
@@ -102,10 +107,10 @@ void RoutingRemarks::notBatched(ArrayRef<Operation *> ops, StringRef what,
                              what.str());
     return;
   }
-  remark << remark::reason("{0} that {1} routes {2} {3} sources together {4}",
+  remark << remark::reason("{0} that {1} routes {2} {3} together {4}",
                            decision.isAskedFor
                                ? "the schedule asks for each by itself:"
                                : "bytes would grow:",
-                           ops.size(), what.str(), group.sources,
+                           ops.size(), what.str(), describeSources(group),
                            describe(decision, getWidth(ops.front())));
 }

@@ -7,7 +7,8 @@
 #===----------------------------------------------------------------------===//
 #
 # Counts what `gradient` loads and stores from what `compile --emit=kernels`
-# prints, and insists that `explain` says the same of every site. The text does
+# prints, and what waits in its arena from what `--emit=planned` prints, and
+# insists that `explain` says the same. The text of kernels does
 # not say which site a call belongs to; its operands do: a kernel that holds a
 # route or an adjoint takes the route's queries, which are parameters with the
 # site in their names. So a model must have learned queries everywhere, and no
@@ -211,12 +212,10 @@ def count(text):
     """Of each call the sites that it serves, whether it is in the backward
     pass, and the bytes that it reads and writes for a token."""
     kernels = parse_kernels(text)
-    gradient = re.search(r"^  func\.func @gradient\((.*?)\n  }", text,
-                         re.MULTILINE | re.DOTALL).group(1)
-    signature, *lines = gradient.split("\n")
+    signature, *lines = find_gradient(text)
     tokens = parse_type(re.search(r"%arg0: (tensor<[^>]*>)",
                                   signature).group(1))[0]
-    scale, = re.findall(r'(%\w+): tensor<\w+> {net\.name = "scale"}', signature)
+    scale = find_argument(signature, "scale")
     # The sites whose queries a value is or is made of: of vectors alone, which
     # no activation is.
     sites = {name: {site} for name, site in re.findall(
@@ -247,8 +246,59 @@ def count(text):
 
 
 #===----------------------------------------------------------------------===#
+# Activations
+#===----------------------------------------------------------------------===#
+
+def find_gradient(text):
+    """The lines of the entry, its signature first."""
+    return re.search(r"^  func\.func @gradient\((.*?)\n  }", text,
+                     re.MULTILINE | re.DOTALL).group(1).split("\n")
+
+
+def find_argument(signature, name):
+    return re.search(rf'(%\w+): \S+ {{net\.name = "{name}"}}',
+                     signature).group(1)
+
+
+def count_activations(text):
+    """Bytes of the arena's buffers that are used before the loss's gradient is,
+    and after."""
+    signature, *lines = find_gradient(text)
+    scale, arena = (find_argument(signature, name)
+                    for name in ["scale", "arena"])
+    owner, buffers = {}, {}  # of views; bytes and lines of use
+    middle = None
+    for number, line in enumerate(lines):
+        values = re.findall(r"%\w+", line)
+        if middle is None and scale in values:
+            middle = number
+        if match := re.search(r"(%\w+) = memref\.\w+ (%\w+)\b.* to "
+                              r"memref<([^,>]*)", line):
+            view, source, shape = match.groups()
+            if source == arena:
+                owner[view] = view
+                elements, element = parse_type(f"tensor<{shape}>")
+                buffers[view] = (elements * SIZES.get(element, 1), [])
+            elif source in owner:
+                owner[view] = owner[source]
+            continue
+        for value in values:
+            if value in owner:
+                buffers[owner[value]][1].append(number)
+    return sum(size for size, uses in buffers.values()
+               if uses and uses[0] < middle < uses[-1])
+
+
+#===----------------------------------------------------------------------===#
 # The comparison
 #===----------------------------------------------------------------------===#
+
+def emit(stage, model, options):
+    command = ["isobath", "compile", model, f"--emit={stage}", "-o", "-",
+               *options]
+    return subprocess.run(command, capture_output=True, text=True,
+                          check=True).stdout
+
 
 def select(counted, direction):
     return [(served, both) for served, backward, both in counted
@@ -257,12 +307,8 @@ def select(counted, direction):
 
 def main():
     model, *options = sys.argv[1:]
-    command = ["isobath", "compile", model, "--emit=kernels", "-o", "-",
-               *options]
-    text = subprocess.run(command, capture_output=True, text=True,
-                          check=True).stdout
     report = run_json(["isobath", "explain", model, *options])
-    counted = count(text)
+    counted = count(emit("kernels", model, options))
     expect(counted, "no call takes a query")
     keys = ["read_bytes", "written_bytes"]
     totals = {"forward": [0, 0], "backward": [0, 0]}
@@ -295,7 +341,15 @@ def main():
                "expected", wanted, "sum of sites", sum_of_sites)
         expect(all(total["minimum"][key] <= total[key] for key in keys),
                direction, "is below its minimum:", total)
-    print("forward and backward:", *totals.values())
+    wanted = count_activations(emit("planned", model, options))
+    expect(report["activation_bytes"] == wanted, "activations: given",
+           report["activation_bytes"], "expected", wanted)
+    step = run_json(["isobath", "bench", "step", model, "--steps", "1",
+                     *options])
+    expect(report["planned_bytes"] == step["planned_bytes"], "planned: given",
+           report["planned_bytes"], "expected", step["planned_bytes"])
+    print("forward", *totals["forward"], "backward", *totals["backward"],
+          "activations", wanted)
 
 
 if __name__ == "__main__":
