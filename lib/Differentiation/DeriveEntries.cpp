@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace isobath {
 #define GEN_PASS_DEF_DERIVEENTRIES
@@ -204,26 +205,26 @@ static void addDistribution(EntryBuilder &entry, Value weights, StringAttr site,
 static void deriveRoutes(func::FuncOp model) {
   EntryBuilder entry(model, "routes");
   OpBuilder &builder = entry.builder;
-  for (Operation &op : llvm::make_early_inc_range(entry.getBlock())) {
-    if (auto route = dyn_cast<depth::RouteOp>(op)) {
-      if (!route.getSiteAttr() || !route.getGroupsAttr())
-        continue;
-      addDistribution(entry, route.getWeights(), route.getSiteAttr(),
-                      route.getGroupsAttr(),
-                      nameSources(builder, route.getClosed().size(),
-                                  bool(route.getPartial())));
-    } else if (auto read = dyn_cast<depth::FixedReadOp>(op)) {
-      if (!read.getSiteAttr() || !read.getGroupAttr())
-        continue;
-      Value weights = depth::FixedDistributionOp::create(
-          builder, read.getLoc(), read.getRule(), read.getClosed().front(),
-          read.getSources().size());
-      addDistribution(entry, weights, read.getSiteAttr(),
-                      builder.getArrayAttr({read.getGroupAttr()}),
+  auto add = [&](auto read, ArrayAttr groups,
+                 function_ref<Value()> makeWeights) {
+    if (read.getSiteAttr() && groups)
+      addDistribution(entry, makeWeights(), read.getSiteAttr(), groups,
                       nameSources(builder, read.getClosed().size(),
                                   bool(read.getPartial())));
-    }
-  }
+  };
+  for (Operation &op : llvm::make_early_inc_range(entry.getBlock()))
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case<depth::RouteOp, depth::StaticReadOp>([&](auto read) {
+          add(read, read.getGroupsAttr(), [&] { return read.getWeights(); });
+        })
+        .Case([&](depth::FixedReadOp read) {
+          StringAttr group = read.getGroupAttr();
+          add(read, group ? builder.getArrayAttr({group}) : ArrayAttr(), [&] {
+            return depth::FixedDistributionOp::create(
+                builder, read.getLoc(), read.getRule(),
+                read.getClosed().front(), read.getSources().size());
+          });
+        });
   entry.finish();
 }
 

@@ -46,8 +46,10 @@ void isobath::registerDialects(DialectRegistry &registry) {
   registry.insert<depth::DepthDialect, net::NetDialect, row::RowDialect>();
   fusion::registerDepthAdjointRows(registry);
   fusion::registerDepthRows(registry);
+  fusion::registerStaticReadRows(registry);
   fusion::registerNetRows(registry);
   reference::registerDepthLoops(registry);
+  reference::registerStaticReadLoops(registry);
   reference::registerNetLoops(registry);
   registry
       .insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,

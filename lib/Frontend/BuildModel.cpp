@@ -159,11 +159,15 @@ void ModelBuilder::createFunction(ArrayRef<ModelParameter> list) {
 // Reading over depth
 //===----------------------------------------------------------------------===//
 
-/// The query of a group, times the site's gain. `group` is empty where the site
-/// has one query.
+/// What a group reads with: its mixture, or its query times the site's gain.
+/// `group` is empty where the site has one.
 Value ModelBuilder::routeQuery(const std::string &site, StringRef group) {
-  Value query = parameter(group.empty() ? site + ".route.query"
-                                        : site + ".route." + group + ".query");
+  std::string route = site + ".route";
+  if (!group.empty())
+    route += "." + group.str();
+  if (model.residual.score == RouteScore::staticMixture)
+    return parameter(route + ".mixture");
+  Value query = parameter(route + ".query");
   if (!model.residual.keyGain)
     return query;
   return net::MultiplyOp::create(builder, location,
@@ -174,6 +178,11 @@ SmallVector<Value> ModelBuilder::route(const std::string &site,
                                        ValueRange queries,
                                        ArrayRef<StringRef> groups,
                                        bool repeated) {
+  if (model.residual.score == RouteScore::staticMixture)
+    return depth::StaticReadOp::create(builder, location, queries, closed,
+                                       partial, builder.getStringAttr(site),
+                                       builder.getStrArrayAttr(groups))
+        .getMixes();
   auto op = depth::RouteOp::create(
       builder, location, queries, closed, partial, model.residual.depthHeads,
       APFloat(model.normEpsilon), repeated, builder.getStringAttr(site),

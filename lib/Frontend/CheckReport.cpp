@@ -47,6 +47,7 @@ private:
   CheckReport::Site &siteNamed(StringRef name);
   void addSources(CheckReport::Site &site, OperandRange closed, Value partial);
   void addRoute(depth::RouteOp route);
+  void addStaticRead(depth::StaticReadOp read);
   void addFixedRead(depth::FixedReadOp read);
   void addPlainRead(net::RMSNormOp norm);
   void addBlock(StringRef name, Value sum);
@@ -194,6 +195,18 @@ void ReportCollector::addRoute(depth::RouteOp route) {
   addSources(site, route.getClosed(), route.getPartial());
 }
 
+void ReportCollector::addStaticRead(depth::StaticReadOp read) {
+  CheckReport::Site &site =
+      siteNamed(read.getSite().value_or("static read without a site"));
+  for (size_t i = 0, e = read.getMixtures().size(); i < e; ++i) {
+    std::string group = "mixture " + std::to_string(i);
+    if (read.getGroups())
+      group = cast<StringAttr>((*read.getGroups())[i]).str();
+    site.reads.push_back({group, "static"});
+  }
+  addSources(site, read.getClosed(), read.getPartial());
+}
+
 void ReportCollector::addFixedRead(depth::FixedReadOp read) {
   CheckReport::Site &site =
       siteNamed(read.getSite().value_or("fixed read without a site"));
@@ -206,7 +219,7 @@ void ReportCollector::addFixedRead(depth::FixedReadOp read) {
 void ReportCollector::addPlainRead(net::RMSNormOp norm) {
   StringRef name = parameterName(norm.getWeight());
   if (!name.consume_back(".norm.weight") ||
-      isa_and_nonnull<depth::RouteOp, depth::FixedReadOp>(
+      isa_and_nonnull<depth::RouteOp, depth::StaticReadOp, depth::FixedReadOp>(
           norm.getInput().getDefiningOp()))
     return;
   CheckReport::Site &site = siteNamed(name);
@@ -220,6 +233,9 @@ void ReportCollector::collectSites() {
     if (auto route = dyn_cast<depth::RouteOp>(op)) {
       addRoute(route);
       lastPartial = route.getPartial();
+    } else if (auto read = dyn_cast<depth::StaticReadOp>(op)) {
+      addStaticRead(read);
+      lastPartial = read.getPartial();
     } else if (auto read = dyn_cast<depth::FixedReadOp>(op)) {
       addFixedRead(read);
     } else if (auto norm = dyn_cast<net::RMSNormOp>(op)) {

@@ -48,20 +48,39 @@ static llvm::Error checkHeads(const ModelSection &model,
   return llvm::Error::success();
 }
 
-static llvm::Error checkResidual(const ModelSection &model,
-                                 const Origins &origins) {
-  const ResidualSection &residual = model.residual;
+/// Fails at a key of `model.residual` that was given and that `residual` does
+/// not allow; `reason` says why.
+static llvm::Error checkAllowedKeys(ResidualSection residual,
+                                    const Twine &reason,
+                                    const Origins &origins) {
   KeyCollector all, allowed;
-  ResidualSection copy = residual;
-  visitResidualKeys(all, copy, /*onlyAllowed=*/false);
-  visitResidualKeys(allowed, copy, /*onlyAllowed=*/true);
+  visitResidualKeys(all, residual, /*onlyAllowed=*/false);
+  visitResidualKeys(allowed, residual, /*onlyAllowed=*/true);
   for (StringRef key : all.keys) {
     std::string path = dottedKey("model.residual", key);
     if (!llvm::is_contained(allowed.keys, key) && origins.count(path))
-      return fail(origins, {path},
-                  "no such key when model.residual.kind is " +
-                      spellingOf(residual.kind));
+      return fail(origins, {path}, "no such key when model.residual." + reason);
   }
+  return llvm::Error::success();
+}
+
+static llvm::Error checkResidual(const ModelSection &model,
+                                 const Origins &origins) {
+  const ResidualSection &residual = model.residual;
+  ResidualSection ofKind = residual; // whatever the score
+  ofKind.score = RouteScore::dot;
+  if (llvm::Error error = checkAllowedKeys(
+          ofKind, "kind is " + spellingOf(residual.kind), origins))
+    return error;
+  if (llvm::Error error = checkAllowedKeys(
+          residual, "score is " + spellingOf(residual.score), origins))
+    return error;
+  if (residual.score == RouteScore::staticMixture &&
+      residual.routes.value == RouteRule::repeat)
+    return fail(origins, {"model.residual.routes"},
+                "learned, uniform, newest or embedding when "
+                "model.residual.score is static",
+                "v: repeat");
   if (model.width % residual.depthHeads != 0)
     return fail(origins, {"model.residual.depth_heads"},
                 "a divisor of model.width, which is " + Twine(model.width));

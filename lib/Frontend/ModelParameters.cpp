@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelParameters.h"
+#include "isobath/Frontend/DepthPlan.h"
 #include "isobath/Frontend/ModelSchema.h"
 #include <cmath>
 
@@ -33,7 +34,7 @@ constexpr double matrixStd = 0.02;
 class ParameterLister {
 public:
   explicit ParameterLister(const ModelSection &model)
-      : model(model), residual(model.residual),
+      : model(model), residual(model.residual), plan(planDepth(model)),
         outputStd(matrixStd / std::sqrt(2.0 * model.layers)) {}
 
   std::vector<ModelParameter> list();
@@ -47,6 +48,13 @@ private:
   void vector(std::string name, int64_t length, Start start) {
     parameters.push_back({std::move(name), {length}, start, 0, ""});
   }
+  /// What a learned route has: a query, or a mixture of `sources` numbers.
+  void learned(const std::string &route, int64_t sources, std::string key) {
+    if (residual.score == RouteScore::staticMixture)
+      vector(route + ".mixture", sources, Start::zeros);
+    else
+      routeQuery(route + ".query", std::move(key));
+  }
   void routeQuery(std::string name, std::string key) {
     bool normal = residual.queryInit == QueryInit::normal;
     if (normal)
@@ -58,16 +66,17 @@ private:
     else
       vector(std::move(name), model.width, Start::zeros);
   }
-  /// The queries and the gain of a site. All queries of an attention site draw
-  /// the same numbers, so that arms of a comparison start equal.
+  /// What the learned routes of the next site have, and the site's gain. All
+  /// queries of an attention site draw the same numbers, so that arms of a
+  /// comparison start equal.
   void route(const std::string &site, llvm::ArrayRef<llvm::StringRef> groups) {
     if (residual.kind == ResidualKind::standard)
       return;
-    std::string key = site + ".route.query";
+    int64_t sources = plan.sites[nextSite++].sources();
     if (groups.empty())
-      routeQuery(key, "");
+      learned(site + ".route", sources, "");
     for (llvm::StringRef group : groups)
-      routeQuery(site + ".route." + group.str() + ".query", key);
+      learned(site + ".route." + group.str(), sources, site + ".route.query");
     if (residual.keyGain)
       vector(site + ".route.gain", model.width, Start::ones);
   }
@@ -76,6 +85,8 @@ private:
 
   const ModelSection &model;
   const ResidualSection &residual;
+  DepthPlan plan;
+  size_t nextSite = 0; // of plan.sites
   /// Of the matrices whose products are added to the residual: each of the 2L
   /// sublayers then contributes 1/(2L) of its variance.
   double outputStd;

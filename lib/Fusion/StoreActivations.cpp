@@ -104,18 +104,14 @@ void StoredTensors::visit(Operation *op) {
         if (isResidual(norm.getInput()))
           add(norm.getInput());
       })
-      .Case([&](depth::RouteOp route) {
-        add(route.getClosed());
-        if (Value partial = route.getPartial())
-          add(partial);
-      })
+      .Case<depth::RouteOp, depth::StaticReadOp, depth::FixedReadOp>(
+          [&](auto read) {
+            add(read.getClosed());
+            if (Value partial = read.getPartial())
+              add(partial);
+          })
       .Case([&](depth::PartialOp read) { add(read.getClosed()); })
-      .Case([&](depth::MergeOp merge) { add(merge.getPartial()); })
-      .Case([&](depth::FixedReadOp read) {
-        add(read.getClosed());
-        if (Value partial = read.getPartial())
-          add(partial);
-      });
+      .Case([&](depth::MergeOp merge) { add(merge.getPartial()); });
 }
 
 /// Where `tensor` is rounded: where it is made or, for an argument of the

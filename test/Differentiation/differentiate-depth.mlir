@@ -68,6 +68,27 @@ func.func @loss(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>)
 // -----
 
 //===----------------------------------------------------------------------===//
+// Static reads
+//===----------------------------------------------------------------------===//
+
+// One op for all mixtures; the mix that is not returned has a gradient of zero.
+// CHECK-LABEL: func.func @gradient
+// CHECK-SAME: %[[M:[a-z0-9_]+]]: tensor<2xf32>, %[[N:[a-z0-9_]+]]: tensor<2xf32>, %[[E:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[P:[a-z0-9_]+]]: tensor<2x3x8xf32>, %[[G:[a-z0-9_]+]]: tensor<2x3x8xf32>)
+// CHECK: %[[ZERO:[a-z0-9_]+]] = arith.constant dense<0.000000e+00> : tensor<2x3x8xf32>
+// CHECK: %[[ALL:[a-z0-9_]+]]:4 = depth.static_read_adjoint mixtures(%[[M]], %[[N]] : tensor<2xf32>)
+// CHECK-SAME: gradients(%[[G]], %[[ZERO]] : tensor<2x3x8xf32>)
+// CHECK-SAME: closed(%[[E]] : tensor<2x3x8xf32>) partial(%[[P]] : tensor<2x3x8xf32>)
+// CHECK: return %{{.*}}, %[[ALL]]#2, %[[ALL]]#3, %[[ALL]]#0, %[[ALL]]#1
+func.func @loss(%m: tensor<2xf32>, %n: tensor<2xf32>, %e: tensor<2x3x8xf32>,
+                %p: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %q, %v, %a = depth.static_read mixtures(%m, %n : tensor<2xf32>)
+    closed(%e : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
+  return %q : tensor<2x3x8xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
 // Fixed reads
 //===----------------------------------------------------------------------===//
 

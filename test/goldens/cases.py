@@ -113,6 +113,14 @@ CASES = [
     routed("depth-heads-12", "a depth head for every channel", "qkv",
            model={"heads": 3}, residual={"depth_heads": 12}),
 
+    # Static mixtures.
+    routed("static-qk-v", "a mixture for each group and site", "qk", "v",
+           residual={"score": "static"}, routes=True),
+    Case("static-full", "mixtures over every sublayer",
+         residual={"kind": "full", "score": "static"}, routes=True),
+    routed("static-q-k-uniform", "mixtures beside a fixed route", "q", "k",
+           "v=uniform", residual={"score": "static"}, batch=3),
+
     # Key gains.
     routed("gain-qkv", "one gain, one route", "qkv",
            residual={"key_gain": True}),

@@ -40,6 +40,7 @@ class Model:
     qk_norm: bool
     kind: str
     block: int
+    score: str  # of learned routes: dot or static
     depth_heads: int
     key_gain: bool
     routes: dict  # group of roles -> learned, uniform, newest, ...
@@ -84,11 +85,22 @@ def read_model(path):
         qk_norm=description.get("qk_norm", False),
         kind=kind,
         block=1 if kind == "full" else residual.get("block", 4),
+        score=residual.get("score", "dot"),
         depth_heads=residual.get("depth_heads", 1),
         key_gain=residual.get("key_gain", False),
         routes=residual.get("routes", {"qkv": "learned"}),
         extra_vector=description.get("controls", {}).get("extra_vector", False),
     )
+
+
+def route_parameter(model, route, sublayer):
+    """The name and shape of what a learned route has that stands before
+    sublayer number `sublayer`, or, with number 2L, at the end."""
+    if model.score == "dot":
+        return f"{route}.query", [model.width]
+    # The embedding, closed blocks, and what is left in the partial.
+    blocks, inside = divmod(sublayer, model.block)
+    return f"{route}.mixture", [1 + blocks + (inside > 0)]
 
 
 def parameter_shapes(model):
@@ -112,8 +124,11 @@ def parameter_shapes(model):
             shapes[f"{attn}.k_norm.weight"] = [d]
         if model.routed:
             for group in model.learned_groups():
-                shapes[f"{attn}.route.{group}.query"] = [D]
-            shapes[f"{mlp}.route.query"] = [D]
+                name, shape = route_parameter(
+                    model, f"{attn}.route.{group}", 2 * l)
+                shapes[name] = shape
+            name, shape = route_parameter(model, f"{mlp}.route", 2 * l + 1)
+            shapes[name] = shape
         if model.routed and model.key_gain:
             shapes[f"{attn}.route.gain"] = [D]
             shapes[f"{mlp}.route.gain"] = [D]
@@ -121,7 +136,8 @@ def parameter_shapes(model):
             shapes[f"{attn}.extra.weight"] = [D]
     shapes["final.norm.weight"] = [D]
     if model.routed:
-        shapes["final.route.query"] = [D]
+        name, shape = route_parameter(model, "final.route", 2 * model.layers)
+        shapes[name] = shape
     if model.routed and model.key_gain:
         shapes["final.route.gain"] = [D]
     if not model.tied_head:
@@ -149,6 +165,13 @@ def learned_distribution(model, sources, query, gain):
         terms = (s * rstd(s, model.norm_epsilon)) * (gain * query)
         logits.append(terms.reshape(B, T, h, D // h).sum(-1))
     return torch.softmax(torch.stack(logits, -1), -1)
+
+
+def static_distribution(model, sources, mixture):
+    """α [B, T, h, n] that is softmax(mixture [n]) for every token."""
+    B, T, _ = sources[0].shape
+    return torch.softmax(mixture, -1).expand(
+        B, T, model.depth_heads, len(sources))
 
 
 def fixed_distribution(model, sources, how):
@@ -202,7 +225,11 @@ class Residual:
         if not self.model.routed:
             return self.sum
         how = self.model.routes[group] if group else "learned"
-        if how in ("learned", "repeat"):
+        if how == "learned" and self.model.score == "static":
+            route = f"{site}.route.{group}" if group else f"{site}.route"
+            alpha = static_distribution(self.model, self.sources(),
+                                        self.parameters[f"{route}.mixture"])
+        elif how in ("learned", "repeat"):
             # `repeat` runs the route of the group with q a second time.
             owner = self.model.group_of("q") if how == "repeat" else group
             query = f"{site}.route.{owner}.query" if owner else (

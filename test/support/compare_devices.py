@@ -29,11 +29,12 @@
 import argparse
 import subprocess
 import sys
+from array import array
 from pathlib import Path
 
 from commands import CommandError, run_json
 from compare_gradients import norm
-from tensor_files import read_safetensors
+from tensor_files import Tensor, read_safetensors
 
 BATCH = 2
 TOLERANCES = {"f32": (1e-5, 1e-8), "bf16": (2e-2, 2e-6)} # t and a
@@ -52,7 +53,7 @@ def gradients(folder, device, precision, schedule=None):
               folder / "weights.safetensors", "--data", folder / "data.bin",
               "--batch", str(BATCH), "-o", path, "--device", device,
               "--precision", precision, *options])
-    return read_safetensors(path)
+    return join_mixtures(read_safetensors(path))
 
 
 def levels_of_machine():
@@ -70,7 +71,16 @@ def gradients_of_program(folder, processor, precision):
     run_json([program, "grad", "--weights", folder / "weights.safetensors",
               "--data", folder / "data.bin", "--batch", str(BATCH), "-o",
               path])
-    return read_safetensors(path)
+    return join_mixtures(read_safetensors(path))
+
+
+def join_mixtures(tensors):
+    """One tensor of all static mixtures: each has a handful of numbers that add
+    up to zero, too few for the effects of rounding to even out."""
+    joined = {n: t for n, t in tensors.items() if not n.endswith(".mixture")}
+    values = array("d", (x for n in sorted(tensors.keys() - joined.keys())
+                         for x in tensors[n].values))
+    return {**joined, "mixtures": Tensor([len(values)], values)}
 
 
 def distance(first, second):

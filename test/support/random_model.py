@@ -55,6 +55,18 @@ def random_residual(r, width, layers):
     return residual
 
 
+def choose_score(r, residual):
+    """Makes a quarter of all routed models static, with a generator of its own:
+    the others do not depend on it."""
+    if residual["kind"] == "standard" or r.random() < 0.75:
+        return
+    residual["score"] = "static"
+    for key in ["depth_heads", "key_gain", "query_init", "query_std"]:
+        del residual[key]
+    if residual["routes"].get("v") == "repeat":
+        residual["routes"]["v"] = "learned"
+
+
 def random_description(r):
     """A description with every key of the model; see `forget_defaults`."""
     heads = r.randint(1, 4)
@@ -111,6 +123,14 @@ def yaml_lines(r, mapping, indent):
             yield from yaml_lines(r, value, indent + "  ")
 
 
+def source_counts(model):
+    """How many sources each site reads, in the order in which they run."""
+    residual = model["residual"]
+    block = 1 if residual["kind"] == "full" else residual["block"]
+    return [1 + -(-sublayer // block) for sublayer in
+            range(2 * model["layers"] + 1)]
+
+
 def shapes(model):
     """The name and shape of every parameter of a description."""
     V, D, F = model["vocabulary"], model["width"], model["hidden"]
@@ -121,14 +141,18 @@ def shapes(model):
     if not model["tied_head"]:
         result["head.weight"] = [V, D]
     routed = residual["kind"] != "standard"
-    queries, gains = [], []
+    static = residual.get("score") == "static"
+    learned, gains = [], []
+    counts = source_counts(model) if routed else []
+    # A query of D elements, or a mixture of one for each source.
+    parameter = "mixture" if static else "query"
     if routed:
-        queries = [f"attn.route.{group}.query"
+        learned = [f"attn.route.{group}"
                    for group, how in residual["routes"].items()
-                   if how == "learned"] + ["mlp.route.query"]
+                   if how == "learned"] + ["mlp.route"]
+        result[f"final.route.{parameter}"] = [counts[-1] if static else D]
+    if routed and residual.get("key_gain"):
         gains = ["attn.route.gain", "mlp.route.gain"]
-        result["final.route.query"] = [D]
-    if routed and residual["key_gain"]:
         result["final.route.gain"] = [D]
     for l in range(model["layers"]):
         layer = {
@@ -140,9 +164,10 @@ def shapes(model):
         }
         if model["qk_norm"]:
             layer |= {"attn.q_norm.weight": [d], "attn.k_norm.weight": [d]}
-        layer |= {query: [D] for query in queries}
-        if routed and residual["key_gain"]:
-            layer |= {gain: [D] for gain in gains}
+        layer |= {f"{route}.{parameter}":
+                  [counts[2 * l + (route == "mlp.route")] if static else D]
+                  for route in learned}
+        layer |= {gain: [D] for gain in gains}
         if model["controls"]["extra_vector"]:
             layer["attn.extra.weight"] = [D]
         result |= {f"layers.{l}.{n}": shape for n, shape in layer.items()}
@@ -153,7 +178,7 @@ def random_tensor(r, name, shape):
     """Values large enough that every parameter matters to the loss."""
     if name.endswith(("norm.weight", "gain")):
         mean, std = 1.0, 0.15
-    elif name.endswith("query"):
+    elif name.endswith(("query", "mixture")):
         mean, std = 0.0, 0.5
     elif name.endswith("extra.weight"):
         mean, std = 0.0, 0.3
@@ -169,6 +194,7 @@ def write_model(directory, seed, batch, storage):
     """Writes the three files of one seed."""
     r = random.Random(f"isobath random model {seed}")
     model = random_description(r)
+    choose_score(random.Random(f"isobath score {seed}"), model["residual"])
     names = shapes(model)
     directory.mkdir(parents=True, exist_ok=True)
     write_safetensors(

@@ -48,6 +48,12 @@ enum class RouteRule {
   repeat,    ///< The route of the group with q, executed a second time.
 };
 
+/// What a learned route's logits are.
+enum class RouteScore {
+  dot,           ///< Products of a token's normalised sources with a query.
+  staticMixture, ///< Parameters: one number a source, the same for all tokens.
+};
+
 /// How route queries start.
 enum class QueryInit { zero, normal };
 
@@ -70,6 +76,8 @@ struct RoutesTable {
 struct ResidualSection {
   ResidualKind kind = ResidualKind::standard;
   int64_t block = 4; ///< Sublayers in a block; unused unless kind is block.
+  RouteScore score = RouteScore::dot;
+  // Of queries alone: defaults unless score is dot.
   int64_t depthHeads = 1; ///< Divides the width.
   bool keyGain = false;
   QueryInit queryInit = QueryInit::zero;

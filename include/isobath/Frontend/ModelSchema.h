@@ -66,6 +66,10 @@ inline llvm::ArrayRef<llvm::StringLiteral> spellingsOf(RouteRule) {
       "learned", "uniform", "newest", "embedding", "repeat"};
   return names;
 }
+inline llvm::ArrayRef<llvm::StringLiteral> spellingsOf(RouteScore) {
+  static constexpr llvm::StringLiteral names[] = {"dot", "static"};
+  return names;
+}
 inline llvm::ArrayRef<llvm::StringLiteral> spellingsOf(QueryInit) {
   static constexpr llvm::StringLiteral names[] = {"zero", "normal"};
   return names;
@@ -120,8 +124,8 @@ void visitModelKeys(Visitor &visitor, ModelSection &model) {
 }
 
 /// Walks the keys of `model.residual`. A visitor that writes asks only for
-/// those that the kind allows; one that reads asks for all of them, since it
-/// cannot know the kind before.
+/// those that the kind and the score allow; one that reads asks for all of
+/// them, since it cannot know these before.
 template <typename Visitor>
 void visitResidualKeys(Visitor &visitor, ResidualSection &residual,
                        bool onlyAllowed) {
@@ -130,11 +134,14 @@ void visitResidualKeys(Visitor &visitor, ResidualSection &residual,
     visitor.integer("block", residual.block, IntegerLimits{1});
   if (onlyAllowed && residual.kind == ResidualKind::standard)
     return;
-  visitor.integer("depth_heads", residual.depthHeads,
-                  IntegerLimits{1, maxDimension});
-  visitor.boolean("key_gain", residual.keyGain);
-  visitor.choice("query_init", residual.queryInit);
-  visitor.number("query_std", residual.queryStd, NumberLimits::notNegative);
+  visitor.choice("score", residual.score);
+  if (!onlyAllowed || residual.score == RouteScore::dot) {
+    visitor.integer("depth_heads", residual.depthHeads,
+                    IntegerLimits{1, maxDimension});
+    visitor.boolean("key_gain", residual.keyGain);
+    visitor.choice("query_init", residual.queryInit);
+    visitor.number("query_std", residual.queryStd, NumberLimits::notNegative);
+  }
   visitor.routes("routes", residual.routes);
 }
 

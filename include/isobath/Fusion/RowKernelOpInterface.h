@@ -20,6 +20,7 @@ namespace isobath::fusion {
 /// Give the ops of each dialect their row kernels.
 void registerNetRows(mlir::DialectRegistry &registry);
 void registerDepthRows(mlir::DialectRegistry &registry);
+void registerStaticReadRows(mlir::DialectRegistry &registry);
 void registerDepthAdjointRows(mlir::DialectRegistry &registry);
 
 /// Attaches `Build` to an op class as its RowKernelOpInterface.

@@ -171,7 +171,7 @@ Value LaunchLowering::getWords(LaunchOp launch, int64_t count) {
 
 /// What time in a kernel counts as: kernels are called after the ops in them.
 static IsobathPart getPart(StringRef name) {
-  for (StringRef op : {"route", "partial", "merge", "fixed"})
+  for (StringRef op : {"route", "partial", "merge", "fixed", "static"})
     if (name.contains(op))
       return ISOBATH_PART_ROUTE;
   if (name.contains("cross_entropy"))

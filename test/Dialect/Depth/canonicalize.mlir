@@ -171,3 +171,32 @@ func.func @repeated_twice(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
     closed(%e, %p : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64, repeated}
   return %h : tensor<2x3x8xf32>
 }
+
+// CHECK-LABEL: func.func @static_read_of_one_source
+// CHECK-SAME: %[[M:[a-z0-9_]+]]: tensor<1xf32>, %[[E:[a-z0-9_]+]]: tensor<2x3x8xf32>
+// CHECK-NEXT: return %[[E]], %[[E]]
+func.func @static_read_of_one_source(%m: tensor<1xf32>, %e: tensor<2x3x8xf32>)
+    -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>) {
+  %q, %v, %a = depth.static_read mixtures(%m, %m : tensor<1xf32>)
+    closed(%e : tensor<2x3x8xf32>)
+  return %q, %v : tensor<2x3x8xf32>, tensor<2x3x8xf32>
+}
+
+// CHECK-LABEL: func.func @static_read_whose_weights_are_in_use
+// CHECK: depth.static_read
+func.func @static_read_whose_weights_are_in_use(%m: tensor<1xf32>,
+                                                %e: tensor<2x3x8xf32>)
+    -> (tensor<2x3x8xf32>, tensor<1x2x3x1x1xf32>) {
+  %h, %a = depth.static_read mixtures(%m : tensor<1xf32>)
+    closed(%e : tensor<2x3x8xf32>)
+  return %h, %a : tensor<2x3x8xf32>, tensor<1x2x3x1x1xf32>
+}
+
+// CHECK-LABEL: func.func @static_read_of_two_sources
+// CHECK: depth.static_read
+func.func @static_read_of_two_sources(%m: tensor<2xf32>, %e: tensor<2x3x8xf32>)
+    -> tensor<2x3x8xf32> {
+  %h, %a = depth.static_read mixtures(%m : tensor<2xf32>)
+    closed(%e : tensor<2x3x8xf32>) partial(%e : tensor<2x3x8xf32>)
+  return %h : tensor<2x3x8xf32>
+}

@@ -162,6 +162,44 @@ func.func @fixed_distribution(%e: tensor<2x8x64xf32>) -> tensor<1x2x8x1x3xf32> {
 }
 
 //===----------------------------------------------------------------------===//
+// Static reads
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @static_read
+// CHECK: %{{.*}}:2, %[[WEIGHTS:[a-z0-9_]+]] = depth.static_read mixtures(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<3xf32>) closed(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x8x64xf32>) partial(%{{[^ ,)]+}} : tensor<2x8x64xf32>) {groups = ["qk", "v"], site = "layers.2.attn"}
+// CHECK: return %[[WEIGHTS]] : tensor<2x2x8x1x3xf32>
+func.func @static_read(%mq: tensor<3xf32>, %mv: tensor<3xf32>,
+                       %e: tensor<2x8x64xf32>, %b0: tensor<2x8x64xf32>,
+                       %p: tensor<2x8x64xf32>) -> tensor<2x2x8x1x3xf32> {
+  %q, %v, %weights = depth.static_read
+    mixtures(%mq, %mv : tensor<3xf32>)
+    closed(%e, %b0 : tensor<2x8x64xf32>) partial(%p : tensor<2x8x64xf32>)
+    {site = "layers.2.attn", groups = ["qk", "v"]}
+  return %weights : tensor<2x2x8x1x3xf32>
+}
+
+// Arithmetic on bf16 sources is f32.
+// CHECK-LABEL: func.func @static_read_of_bf16
+// CHECK: depth.static_read mixtures(%{{[^ ,)]+}} : tensor<1xf32>) closed(%{{[^ ,)]+}} : tensor<2x8x64xbf16>)
+func.func @static_read_of_bf16(%m: tensor<1xf32>, %e: tensor<2x8x64xbf16>) {
+  %h, %weights = depth.static_read mixtures(%m : tensor<1xf32>)
+    closed(%e : tensor<2x8x64xbf16>)
+  return
+}
+
+// CHECK-LABEL: func.func @static_read_adjoint
+// CHECK: %[[ALL:[a-z0-9_]+]]:3 = depth.static_read_adjoint mixtures(%{{[^ ,)]+}} : tensor<2xf32>) gradients(%{{[^ ,)]+}} : tensor<2x8x64xf32>) closed(%{{[^ ,)]+}} : tensor<2x8x64xf32>) partial(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK: return %[[ALL]]#2 : tensor<2xf32>
+func.func @static_read_adjoint(%m: tensor<2xf32>, %g: tensor<2x8x64xf32>,
+                               %e: tensor<2x8x64xf32>, %p: tensor<2x8x64xf32>)
+    -> tensor<2xf32> {
+  %ge, %gp, %gm = depth.static_read_adjoint mixtures(%m : tensor<2xf32>)
+    gradients(%g : tensor<2x8x64xf32>)
+    closed(%e : tensor<2x8x64xf32>) partial(%p : tensor<2x8x64xf32>)
+  return %gm : tensor<2xf32>
+}
+
+//===----------------------------------------------------------------------===//
 // Two phases
 //===----------------------------------------------------------------------===//
 

@@ -94,6 +94,32 @@ TEST(DepthDerivatives, RouteWithGain) {
     })");
 }
 
+TEST(DepthDerivatives, StaticRead) {
+  expectDerivative(R"(
+    func.func @loss(%m: tensor<3xf64>, %n: tensor<3xf64>,
+                    %e: tensor<2x3x8xf64>, %b: tensor<2x3x8xf64>,
+                    %p: tensor<2x3x8xf64>)
+        -> (tensor<2x3x8xf64>, tensor<2x3x8xf64>) {
+      %q, %v, %a = depth.static_read mixtures(%m, %n : tensor<3xf64>)
+        closed(%e, %b : tensor<2x3x8xf64>) partial(%p : tensor<2x3x8xf64>)
+      return %q, %v : tensor<2x3x8xf64>, tensor<2x3x8xf64>
+    })");
+}
+
+// Its mixture has nothing to choose from.
+TEST(DepthDerivatives, StaticReadOfOneSourceIsTheIdentity) {
+  Derivative derivative = expectDerivative(R"(
+    func.func @loss(%m: tensor<1xf64>, %e: tensor<2x3x8xf64>)
+        -> tensor<2x3x8xf64> {
+      %h, %a = depth.static_read mixtures(%m : tensor<1xf64>)
+        closed(%e : tensor<2x3x8xf64>)
+      return %h : tensor<2x3x8xf64>
+    })");
+  EXPECT_EQ(derivative.gradients[0].values, std::vector<double>{0.0});
+  EXPECT_EQ(derivative.gradients[1].values,
+            derivative.resultGradients[0].values);
+}
+
 TEST(DepthDerivatives, FixedReads) {
   for (std::string rule : {"uniform", "newest", "embedding"})
     expectDerivative(R"(

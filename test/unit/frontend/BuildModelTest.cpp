@@ -273,6 +273,30 @@ TEST(BuildModel, FixedRulesReadWithoutAQuery) {
   }
 }
 
+TEST(BuildModel, StaticMixturesHaveANumberForEachSource) {
+  BuiltModel model({"model.residual={kind: block, block: 3, score: static, "
+                    "routes: {qk: learned, v: uniform}}"});
+  EXPECT_TRUE(model.all<depth::RouteOp>().empty());
+  EXPECT_EQ(model.all<depth::FixedReadOp>().size(), 2u);
+  auto reads = model.all<depth::StaticReadOp>();
+  ASSERT_EQ(reads.size(), 5u);
+  std::vector<std::string> names;
+  for (depth::StaticReadOp read : reads) {
+    Value mixture = read.getMixtures().front();
+    EXPECT_EQ(cast<RankedTensorType>(mixture.getType()).getDimSize(0),
+              read.getSourceCount());
+    names.push_back(model.parameterOf(mixture).getName().str());
+    EXPECT_EQ(model.parameterOf(mixture).getInitial(), net::Initial::Zeros);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"layers.0.attn.route.qk.mixture",
+                                             "layers.0.mlp.route.mixture",
+                                             "layers.1.attn.route.qk.mixture",
+                                             "layers.1.mlp.route.mixture",
+                                             "final.route.mixture"}));
+  EXPECT_EQ(reads[4].getSourceCount(), 3);
+  EXPECT_EQ(mixOf(model, "layers.0.attn.k.weight"), reads[0].getMixes()[0]);
+}
+
 TEST(BuildModel, OneGainScalesEveryQueryOfASite) {
   BuiltModel model({"model.residual={kind: block, key_gain: true, depth_heads: "
                     "4, routes: {qk: learned, v: learned}}"});

@@ -289,6 +289,18 @@ TEST(DescriptionErrors, RulesBetweenValues) {
       {"model.residual={kind: standard, query_std: 0.1}",
        "model.residual.query_std",
        "0.1, expected no such key when model.residual.kind is standard"},
+      {"model.residual={kind: standard, score: dot}", "model.residual.score",
+       "dot, expected no such key when model.residual.kind is standard"},
+      {"model.residual={kind: full, score: static, key_gain: false}",
+       "model.residual.key_gain",
+       "false, expected no such key when model.residual.score is static"},
+      {"model.residual={kind: full, score: static, routes: {qk: learned, v: "
+       "repeat}}",
+       "model.residual.routes",
+       "v: repeat, expected learned, uniform, newest or embedding when "
+       "model.residual.score is static"},
+      {"model.residual={kind: full, score: dott}", "model.residual.score",
+       "dott, expected one of dot, static; nearest is dot"},
       {"train.warmup=1000", "train.warmup",
        "1000, expected fewer than train.steps, which is 1000"},
       {"train.steps=50", "train.steps",

@@ -50,6 +50,7 @@ model:
   residual:
     kind: block
     block: 4
+    score: dot
     depth_heads: 1
     key_gain: false
     query_init: zero
@@ -96,6 +97,7 @@ model:
   residual:
     kind: block
     block: 5
+    score: dot
     depth_heads: 3
     key_gain: true
     query_init: normal
@@ -127,6 +129,7 @@ train:
                     1e-5,  5e5, false, true, {}, {true}};
   expected.model.residual = {ResidualKind::block,
                              5,
+                             RouteScore::dot,
                              3,
                              true,
                              QueryInit::normal,
@@ -155,7 +158,8 @@ train:
 TEST(ParseModelDescription, CanonicalTextComesBackExactly) {
   for (llvm::StringRef residual :
        {"{kind: standard}", "{kind: full, query_std: 0.1}",
-        "{kind: block, block: 3, routes: {qk: learned, v: embedding}}"}) {
+        "{kind: block, block: 3, routes: {qk: learned, v: embedding}}",
+        "{kind: full, score: static, routes: {qk: learned, v: uniform}}"}) {
     ModelDescription description =
         parse(smallModel, {"model.residual=" + residual.str(),
                            "train.learning_rate=0.30000000000000004",

@@ -11,6 +11,7 @@
 
 include "isobath/Dialect/Depth/DepthDialect.td"
 include "isobath/Dialect/Depth/RouteOps.td"
+include "isobath/Dialect/Depth/StaticReadOps.td"
 include "isobath/Dialect/Depth/TwoPhaseOps.td"
 
 #endif // ISOBATH_DIALECT_DEPTH_DEPTHOPS_TD

@@ -20,6 +20,7 @@ namespace isobath::reference {
 /// Give the ops of each dialect their loops.
 void registerNetLoops(mlir::DialectRegistry &registry);
 void registerDepthLoops(mlir::DialectRegistry &registry);
+void registerStaticReadLoops(mlir::DialectRegistry &registry);
 
 /// Attaches `Build` to an op class as its ReferenceOpInterface.
 template <typename OpTy,
