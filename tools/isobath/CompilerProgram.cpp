@@ -117,6 +117,8 @@ llvm::json::Object isobath::describe(const LoadedModel &model,
       how += std::string(", ") + direction + " batched";
     else if (schedule == routing::Schedule::Each && !isReference)
       how += std::string(", ") + direction + " one by one";
+  for (const std::string &pipeline : lowering.stepPasses)
+    how += ", after " + pipeline;
   manifest["device"] = isReference ? "reference" : "cpu";
   manifest["lowering"] = how;
   manifest["source"] = llvm::json::Object{{"format", model.sourceFormat},
@@ -125,6 +127,10 @@ llvm::json::Object isobath::describe(const LoadedModel &model,
 }
 
 void isobath::lowerToRouted(LoadedModel &model, const Lowering &lowering) {
+  for (const std::string &pipeline : lowering.stepPasses)
+    runPipeline(model, [&](mlir::OpPassManager &manager) {
+      addPasses(manager, pipeline);
+    });
   runPipeline(model, [&](mlir::OpPassManager &manager) {
     buildRoutingPipeline(manager,
                          {lowering.forward, lowering.backward, lowering.bf16});
@@ -247,6 +253,7 @@ void CompilerProgram::addLoweringOptions(CLI::App &command) {
                   "processors unless given; the reference uses one")
       ->check(runtime::wholeNumber(1, 4096))
       ->type_name("N");
+  passes.addOptions(command);
 }
 
 Lowering CompilerProgram::getLowering(bool isF64) const {
@@ -268,6 +275,7 @@ Lowering CompilerProgram::getLowering(bool isF64) const {
   }
   lowering.bf16 = precision == "bf16";
   lowering.fuse = !noFusion;
+  lowering.stepPasses = passes.after("step");
   return lowering;
 }
 
@@ -284,7 +292,24 @@ LoadedModel CompilerProgram::loadModel(mlir::MLIRContext &context,
   if (!precision.empty())
     options.elementType =
         precision == "f64" ? ElementType::f64 : ElementType::f32;
-  return valueOrThrow(isobath::loadModel(context, modelPath, options));
+  std::vector<std::string> pipelines = passes.after("model");
+  if (pipelines.empty())
+    return valueOrThrow(isobath::loadModel(context, modelPath, options));
+  // The passes see the model as it was written. What they make is a model as
+  // any other, whose text stands for it in caches, manifests and run folders.
+  LoadOptions asWritten;
+  asWritten.overrides = std::exchange(options.overrides, {});
+  asWritten.seed = std::exchange(options.seed, std::nullopt);
+  LoadedModel written =
+      valueOrThrow(isobath::loadModel(context, modelPath, asWritten));
+  for (const std::string &pipeline : pipelines)
+    runPipeline(written, [&](mlir::OpPassManager &manager) {
+      addPasses(manager, pipeline);
+    });
+  std::string text;
+  llvm::raw_string_ostream(text) << *written.module;
+  return valueOrThrow(
+      loadModelText(context, text, modelPath + " after --passes", options));
 }
 
 /// Compiles `model`, whose code the result is.
@@ -321,13 +346,24 @@ CompilerProgram::getObject(LoadedModel &model, const Lowering &lowering,
   std::vector<std::string> entries =
       request.everyEntry ? getAllEntries() : request.entries;
   UnitCache cache;
-  std::string key = UnitCache::getKey(
-      {model.name, model.sourceFormat, model.sourceText, getElementType(model),
-       lowering.device == Device::Cpu ? "cpu" : "reference",
-       lowering.bf16 ? "bf16" : "", lowering.fuse ? "fused" : "",
-       getName(lowering.forward), getName(lowering.backward),
-       std::to_string(request.batch.value_or(0)), llvm::join(entries, ","),
-       target.machine.getCPU(), target.machine.getFeatures().getString()});
+  std::vector<std::string> parts = {
+      model.name,
+      model.sourceFormat,
+      model.sourceText,
+      getElementType(model),
+      lowering.device == Device::Cpu ? "cpu" : "reference",
+      lowering.bf16 ? "bf16" : "",
+      lowering.fuse ? "fused" : "",
+      getName(lowering.forward),
+      getName(lowering.backward),
+      std::to_string(request.batch.value_or(0)),
+      llvm::join(entries, ","),
+      target.machine.getCPU(),
+      target.machine.getFeatures().getString()};
+  llvm::append_range(parts, lowering.stepPasses);
+  if (!lowering.stepPasses.empty())
+    llvm::append_range(parts, passes.readPlugins());
+  std::string key = UnitCache::getKey(parts);
   if (std::unique_ptr<llvm::MemoryBuffer> object = cache.find(key))
     return object;
   std::string object = compile(model, lowering, entries, target);

@@ -10,6 +10,7 @@
 #ifndef ISOBATH_TOOLS_ISOBATH_COMPILERPROGRAM_H
 #define ISOBATH_TOOLS_ISOBATH_COMPILERPROGRAM_H
 
+#include "UserPasses.h"
 #include "isobath/Driver/Codegen.h"
 #include "isobath/Driver/Jit.h"
 #include "isobath/Frontend/LoadModel.h"
@@ -35,13 +36,15 @@ struct Lowering {
   bool fuse = true;  // row kernels
   routing::Schedule forward = routing::Schedule::Auto;  // of routes
   routing::Schedule backward = routing::Schedule::Auto; // of their adjoints
+  std::vector<std::string> stepPasses; // a user's, in front of lowerToRouted's
 };
 
 /// Where the tool's commands get their programs: the model is compiled in this
 /// process for the device that was asked for.
 class CompilerProgram : public runtime::ProgramSource {
 public:
-  /// Adds MODEL, --device, --precision, --schedule, --no-fusion and --threads.
+  /// Adds MODEL, --device, --precision, --schedule, --no-fusion, --threads and
+  /// those of UserPasses.
   void addOptions(CLI::App &command) override;
   std::shared_ptr<runtime::Unit>
   load(const runtime::ProgramRequest &request) override;
@@ -76,6 +79,7 @@ private:
   std::vector<std::string> schedule; // direction=how
   bool noFusion = false;
   int threads = 0; // 0: all processors that there are
+  UserPasses passes;
 };
 
 /// Runs the passes that `build` adds on the module of `model`. Throws Error.
@@ -93,7 +97,8 @@ template <typename Value> Value valueOrThrow(llvm::Expected<Value> value) {
 /// Throws Error.
 void lowerToStep(LoadedModel &model, const std::vector<std::string> &entries);
 
-/// Batches the routes of what lowerToStep made. Throws Error.
+/// Batches the routes of what lowerToStep made, after the user's passes. Throws
+/// Error.
 void lowerToRouted(LoadedModel &model, const Lowering &lowering);
 
 /// Lowers what lowerToRouted made to calls of fused kernels. Throws Error.
