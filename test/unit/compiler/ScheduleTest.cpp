@@ -11,6 +11,16 @@
 
 using namespace isobath::routing;
 
+static bool isForwardBatched(Schedule schedule, const RouteGroup &group,
+                             const Machine &machine = {}) {
+  return decideForward(schedule, group, machine).batched;
+}
+
+static bool isBackwardBatched(Schedule schedule, const RouteGroup &group,
+                              const Machine &machine = {}) {
+  return decideBackward(schedule, group, machine).batched;
+}
+
 /// The smallest number of sources from which on `routes` routes are batched, or
 /// 0 where they never are.
 template <typename Choose>
@@ -64,6 +74,15 @@ TEST(Schedule, WhatIsForcedIsDone) {
   EXPECT_FALSE(isForwardBatched(Schedule::Each, {64, 8, 4}));
   EXPECT_TRUE(isBackwardBatched(Schedule::Batched, {1, 2, 4}));
   EXPECT_FALSE(isBackwardBatched(Schedule::Each, {64, 8, 4}));
+}
+
+// Four routes over nine sources: 3·9 vectors of them less, 8 of mixes more.
+TEST(Schedule, ADecisionSaysWhatItCosts) {
+  Decision decision = decideForward(Schedule::Each, {9, 4, 2});
+  EXPECT_TRUE(decision.isAskedFor);
+  EXPECT_EQ(decision.saved, 3 * 9 * 2);
+  EXPECT_EQ(decision.added, 8 * 4);
+  EXPECT_FALSE(decideForward(Schedule::Auto, {9, 4, 2}).isAskedFor);
 }
 
 TEST(Schedule, BatchesAreOfAboutEqualSize) {
