@@ -34,7 +34,7 @@ private:
 };
 } // namespace
 
-static const routing::RoutingRemarks remarks("isobath-batch-adjoints");
+static constexpr routing::RoutingRemarks remarks("isobath-batch-adjoints");
 /// What an op does to its closed sources, in remarks.
 static constexpr StringLiteral what = "add to the gradients of";
 

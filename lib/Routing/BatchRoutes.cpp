@@ -42,7 +42,7 @@ struct Group {
 };
 } // namespace
 
-static const routing::RoutingRemarks remarks("isobath-batch-routes");
+static constexpr routing::RoutingRemarks remarks("isobath-batch-routes");
 
 //===----------------------------------------------------------------------===//
 // What can be batched

@@ -24,7 +24,7 @@ namespace isobath::routing {
 /// sent when the result goes out of scope.
 class RoutingRemarks {
 public:
-  explicit RoutingRemarks(llvm::StringRef pass) : pass(pass) {}
+  explicit constexpr RoutingRemarks(llvm::StringLiteral pass) : pass(pass) {}
 
   mlir::remark::detail::InFlightRemark
   passed(llvm::StringRef name, llvm::ArrayRef<mlir::Operation *> ops) const;

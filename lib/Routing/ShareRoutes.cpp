@@ -35,7 +35,7 @@ struct ShareRoutes : isobath::impl::ShareRoutesBase<ShareRoutes> {
 using Reading = std::vector<const void *>;
 } // namespace
 
-static const routing::RoutingRemarks remarks("isobath-share-routes");
+static constexpr routing::RoutingRemarks remarks("isobath-share-routes");
 
 static Reading getReading(RouteOp route) {
   Reading reading;

@@ -19,7 +19,7 @@
 
 namespace isobath {
 
-/// The names of routes and fixed reads that have none.
+/// The names of routes and fixed reads that have none, as in a CheckReport.
 inline constexpr llvm::StringLiteral namelessRoute = "route without a site";
 inline constexpr llvm::StringLiteral namelessFixedRead =
     "fixed read without a site";
