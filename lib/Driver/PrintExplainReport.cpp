@@ -124,6 +124,11 @@ void isobath::printExplainReport(const ExplainReport &report,
      << " of them activations kept for the backward pass\n"
      << "kernels: " << report.kernels << '\n'
      << llvm::formatv("compiled in {0:F0} ms\n", report.compileMilliseconds);
+  if (const auto &measured = report.measurement)
+    os << llvm::formatv("routes of a step: measured {0:F3} ms; moving their "
+                        "bytes at {1:F1} GB/s would take {2:F3} ms\n",
+                        measured->milliseconds, measured->bandwidth / 1e9,
+                        measured->predictedMilliseconds);
   printRemarks(report, os);
 }
 
@@ -177,7 +182,7 @@ llvm::json::Object isobath::toJson(const ExplainReport &report) {
                                          {"name", remark.name},
                                          {"sites", remark.sites},
                                          {"text", remark.text}});
-  return llvm::json::Object{
+  llvm::json::Object object{
       {"name", report.name},
       {"planned_bytes", report.plannedBytes},
       {"activation_bytes", report.activationBytes},
@@ -187,4 +192,10 @@ llvm::json::Object isobath::toJson(const ExplainReport &report) {
       {"totals", llvm::json::Object{{"forward", ::toJson(report.forward)},
                                     {"backward", ::toJson(report.backward)}}},
       {"remarks", std::move(remarks)}};
+  if (const auto &measured = report.measurement)
+    object["measured"] =
+        llvm::json::Object{{"route_ms", measured->milliseconds},
+                           {"predicted_ms", measured->predictedMilliseconds},
+                           {"bytes_per_second", measured->bandwidth}};
+  return object;
 }

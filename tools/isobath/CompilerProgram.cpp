@@ -390,6 +390,11 @@ isobath::loadUnit(std::unique_ptr<llvm::MemoryBuffer> object) {
                                          std::move(compiled.owner));
 }
 
+void CompilerProgram::setThreads() const {
+  if (threads > 0)
+    runtime::setThreads(threads);
+}
+
 std::shared_ptr<runtime::Unit>
 CompilerProgram::load(const runtime::ProgramRequest &request) {
   std::unique_ptr<mlir::MLIRContext> context = createContext();
@@ -400,11 +405,6 @@ CompilerProgram::load(const runtime::ProgramRequest &request) {
   LoadedModel model = loadModel(*context, options);
   CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
   Lowering lowering = getLowering(model);
-  useThreads();
+  setThreads();
   return loadUnit(getObject(model, lowering, request, target));
-}
-
-void CompilerProgram::useThreads() const {
-  if (threads > 0)
-    runtime::setThreads(threads);
 }

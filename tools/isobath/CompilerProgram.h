@@ -65,8 +65,8 @@ public:
   /// The same for functions, in f64 or not, that say nothing themselves.
   Lowering getLowering(bool isF64) const;
 
-  /// Makes the threads of the options those of the device.
-  void useThreads() const;
+  /// Lets the device have the threads of the options.
+  void setThreads() const;
 
 private:
   std::unique_ptr<llvm::MemoryBuffer>

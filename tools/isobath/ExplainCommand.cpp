@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MeasureRoutes.h"
 #include "Verbs.h"
 #include "isobath/Driver/ExplainReport.h"
 #include "isobath/Routing/SiteLocations.h"
@@ -23,6 +24,7 @@ using namespace isobath;
 namespace {
 struct ExplainCommand {
   std::vector<std::string> overrides;
+  bool measure = false;
   bool json = false;
 };
 
@@ -49,8 +51,8 @@ static int64_t countPlannedBytes(const runtime::Unit &unit) {
 }
 
 /// Compiles the training step of `model` and notes each stage in `report`.
-static void explain(LoadedModel &model, const Lowering &lowering,
-                    ExplainReport &report) {
+static std::shared_ptr<runtime::Unit>
+explain(LoadedModel &model, const Lowering &lowering, ExplainReport &report) {
   Stopwatch watch;
   mlir::ModuleOp module = *model.module;
   locateSites(module);
@@ -72,8 +74,10 @@ static void explain(LoadedModel &model, const Lowering &lowering,
     object = compileHere(model);
   });
   report.compileMilliseconds = watch.milliseconds();
-  report.plannedBytes = countPlannedBytes(
-      *loadUnit(llvm::MemoryBuffer::getMemBufferCopy(object, model.name)));
+  auto unit =
+      loadUnit(llvm::MemoryBuffer::getMemBufferCopy(object, model.name));
+  report.plannedBytes = countPlannedBytes(*unit);
+  return unit;
 }
 
 static void runExplain(const CompilerProgram &program,
@@ -90,7 +94,11 @@ static void runExplain(const CompilerProgram &program,
                          "or bf16");
   report = beginExplainReport(makeCheckReport(model));
   collectRemarks(*context, report);
-  explain(model, lowering, report);
+  std::shared_ptr<runtime::Unit> unit = explain(model, lowering, report);
+  if (command.measure) {
+    program.setThreads();
+    report.measurement = measureRoutes(*unit, report);
+  }
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (command.json)
@@ -111,6 +119,9 @@ void isobath::addExplainCommand(CLI::App &application,
   verb->add_option("--set", command->overrides,
                    "Another value for a key of the description")
       ->type_name("KEY=VALUE");
+  verb->add_flag("--measure", command->measure,
+                 "Run steps too, and show how long the kernels that hold "
+                 "routes take, and how long their bytes would");
   verb->add_flag("--json", command->json,
                  "Print one JSON object on standard output");
   verb->callback([command, &program] { runExplain(program, *command); });

@@ -128,7 +128,7 @@ FunctionProgram::FunctionProgram(const CompilerProgram &compiler,
   lowerToPlanned(program, lowering);
   functions = describeFunctions(*program.module, inputs);
   emitPlanned(program, lowering, {});
-  compiler.useThreads();
+  compiler.setThreads();
   unit = loadJit(
       llvm::MemoryBuffer::getMemBufferCopy(compileHere(program), "functions"));
   for (std::uint32_t i = 0; i < unit.unit->entryCount; ++i)

@@ -54,6 +54,13 @@ struct ExplainReport {
     std::string text;
   };
 
+  /// The kernels that hold routes, all together, in one training step.
+  struct Measurement {
+    double bandwidth; ///< bytes that memory moves in a second
+    double predictedMilliseconds;
+    double milliseconds;
+  };
+
   std::string name;
   std::vector<Site> sites;
   Total forward;
@@ -63,6 +70,7 @@ struct ExplainReport {
   int64_t activationBytes = 0; ///< see addArena
   int64_t kernels = 0;
   double compileMilliseconds = 0;
+  std::optional<Measurement> measurement;
 };
 
 /// A report with the names of the sites and how many sources each has.

@@ -1,0 +1,96 @@
+//===- MeasureRoutes.cpp - How long the routes of a step take -------------===//
+//
+// Part of the Isobath project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MeasureRoutes.h"
+#include "isobath/runtime/buffers.h"
+#include "isobath/runtime/cpu_library.h"
+#include "isobath/runtime/tensors.h"
+#include "isobath/runtime/trainer.h"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+using namespace isobath;
+
+static constexpr int repeats = 5;
+
+/// Bytes a second that all threads together read and write when they copy what
+/// no cache holds.
+static double measureBandwidth() {
+  constexpr std::size_t bytes = std::size_t(256) << 20;
+  std::vector<char> source(bytes, 1), target(bytes, 2);
+  std::size_t count = runtime::threads(), part = bytes / count;
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < repeats; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    std::vector<std::jthread> workers;
+    for (std::size_t worker = 0; worker < count; ++worker)
+      workers.emplace_back([&, first = worker * part] {
+        std::memcpy(target.data() + first, source.data() + first, part);
+      });
+    workers.clear(); // waits for them
+    std::chrono::duration<double> taken =
+        std::chrono::steady_clock::now() - start;
+    best = std::min(best, taken.count());
+  }
+  return 2 * static_cast<double>(part * count) / best;
+}
+
+/// The bytes of one step.
+static double countBytes(const ExplainReport &report,
+                         const runtime::Manifest &manifest) {
+  auto sum = [](const ExplainReport::Bytes &bytes) {
+    return static_cast<double>(bytes.read + bytes.written);
+  };
+  double tokens = static_cast<double>(manifest.train.batch * manifest.context);
+  double bytes =
+      tokens * (sum(report.forward.counted) + sum(report.backward.counted));
+  for (const ExplainReport::Site &site : report.sites)
+    bytes += sum(site.forward.once) + sum(site.backward.once);
+  return bytes * static_cast<double>(manifest.train.accumulate);
+}
+
+/// The median time of the kernels with routes in a step, in milliseconds.
+static double timeRoutes(const runtime::Unit &unit) {
+  const runtime::Manifest &manifest = unit.manifest();
+  runtime::Buffers buffers;
+  runtime::Trainer trainer(unit, buffers);
+  buffers.allocate();
+  runtime::initialiseParameters(manifest, manifest.train.seed, buffers);
+  // What the tokens are changes no time.
+  auto fill = [&](std::uint64_t, std::span<std::int32_t> tokens,
+                  std::span<std::int32_t> targets) {
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      tokens[i] = targets[i] =
+          static_cast<std::int32_t>(i * 2654435761u % manifest.vocabulary);
+  };
+  trainer.step(1, fill); // touches memory
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    runtime::CpuProfile profile;
+    runtime::setProfile(&profile);
+    trainer.step(1, fill);
+    runtime::setProfile(nullptr);
+    auto part = static_cast<std::size_t>(runtime::CpuPart::route);
+    times.push_back(profile.seconds[part] * 1000);
+  }
+  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
+  return times[repeats / 2];
+}
+
+ExplainReport::Measurement isobath::measureRoutes(const runtime::Unit &unit,
+                                                  const ExplainReport &report) {
+  ExplainReport::Measurement result;
+  result.bandwidth = measureBandwidth();
+  result.predictedMilliseconds =
+      countBytes(report, unit.manifest()) / result.bandwidth * 1000;
+  result.milliseconds = timeRoutes(unit);
+  return result;
+}
