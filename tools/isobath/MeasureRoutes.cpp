@@ -9,38 +9,23 @@
 #include "MeasureRoutes.h"
 #include "isobath/runtime/buffers.h"
 #include "isobath/runtime/cpu_library.h"
+#include "isobath/runtime/read_pass.h"
 #include "isobath/runtime/tensors.h"
+#include "isobath/runtime/timing.h"
 #include "isobath/runtime/trainer.h"
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <limits>
-#include <thread>
 
 using namespace isobath;
 
 static constexpr int repeats = 5;
 
-/// Bytes a second that all threads together read and write when they copy what
-/// no cache holds.
+/// Bytes a second that all threads together read of what no cache holds.
 static double measureBandwidth() {
-  constexpr std::size_t bytes = std::size_t(256) << 20;
-  std::vector<char> source(bytes, 1), target(bytes, 2);
-  std::size_t count = runtime::threads(), part = bytes / count;
-  double best = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < repeats; ++i) {
-    auto start = std::chrono::steady_clock::now();
-    std::vector<std::jthread> workers;
-    for (std::size_t worker = 0; worker < count; ++worker)
-      workers.emplace_back([&, first = worker * part] {
-        std::memcpy(target.data() + first, source.data() + first, part);
-      });
-    workers.clear(); // waits for them
-    std::chrono::duration<double> taken =
-        std::chrono::steady_clock::now() - start;
-    best = std::min(best, taken.count());
-  }
-  return 2 * static_cast<double>(part * count) / best;
+  std::vector<std::byte> bytes(std::size_t(256) << 20, std::byte(1));
+  std::vector<std::span<const std::byte>> all = {bytes};
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i)
+    times.push_back(runtime::timeOf([&] { runtime::readPass(all); }));
+  return static_cast<double>(bytes.size()) / runtime::median(times) * 1000;
 }
 
 /// The bytes of one step.
@@ -81,8 +66,7 @@ static double timeRoutes(const runtime::Unit &unit) {
     auto part = static_cast<std::size_t>(runtime::CpuPart::route);
     times.push_back(profile.seconds[part] * 1000);
   }
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[repeats / 2];
+  return runtime::median(times);
 }
 
 ExplainReport::Measurement isobath::measureRoutes(const runtime::Unit &unit,

@@ -56,7 +56,7 @@ struct ExplainReport {
 
   /// The kernels that hold routes, all together, in one training step.
   struct Measurement {
-    double bandwidth; ///< bytes that memory moves in a second
+    double bandwidth; ///< bytes that are read in a second
     double predictedMilliseconds;
     double milliseconds;
   };
