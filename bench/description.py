@@ -79,6 +79,7 @@ def read_model(path):
     routes = residual.get("routes", {"qkv": "learned"})
     for key, given, expected in [
             ("qk_norm", model.get("qk_norm", False), False),
+            ("score", residual.get("score", "dot"), "dot"),
             ("depth_heads", residual.get("depth_heads", 1), 1),
             ("key_gain", residual.get("key_gain", False), False),
             ("extra_vector",
