@@ -106,13 +106,18 @@ public:
     partials += adjoint.getPartial() ? 1 : 0;
     gradientsRead += adjoint.getQueries().size();
   }
-  void addDeferred(depth::RouteAdjointDeferredOp adjoint) {
-    if (!addGroup(backward, adjoint.getClosed()))
+  void addDeferred(ValueRange closed) {
+    if (!addGroup(backward, closed))
       return;
-    for (Value source : adjoint.getClosed()) {
+    for (Value source : closed) {
       ++sourcesDone;
       gradientsRead += begun.insert(source).second ? 0 : 1;
     }
+  }
+  void addStatic(depth::StaticReadAdjointOp adjoint) {
+    partials += adjoint.getPartial() ? 1 : 0;
+    gradientsRead += adjoint.getMixtures().size();
+    addDeferred(adjoint.getClosed());
   }
 
   Bytes getForward(int64_t width, int64_t sourceBytes) const {
@@ -152,9 +157,15 @@ static MinimumCounter countMinimum(ModuleOp module) {
         .Case([&](depth::FixedReadOp read) {
           minimum.add(read.getClosed(), read.getPartial(), /*mixes=*/1);
         })
+        .Case([&](depth::StaticReadOp read) {
+          minimum.add(read.getClosed(), read.getPartial(),
+                      read.getMixes().size());
+        })
         .Case([&](depth::RouteAdjointLocalOp op) { minimum.addLocal(op); })
-        .Case(
-            [&](depth::RouteAdjointDeferredOp op) { minimum.addDeferred(op); });
+        .Case([&](depth::RouteAdjointDeferredOp op) {
+          minimum.addDeferred(op.getClosed());
+        })
+        .Case([&](depth::StaticReadAdjointOp op) { minimum.addStatic(op); });
   });
   return minimum;
 }
@@ -170,9 +181,14 @@ static int64_t getWidth(ModuleOp module) {
 
 void isobath::addRoutes(ExplainReport &report, ModuleOp step,
                         int64_t sourceBytes) {
+  auto addQueries = [&](Operation *read, size_t count) {
+    for (Site *site : findSites(report, read))
+      site->queries += count;
+  };
   for (auto route : findGradient(step).getOps<depth::RouteOp>())
-    for (Site *site : findSites(report, route))
-      site->queries += route.getQueries().size();
+    addQueries(route, route.getQueries().size());
+  for (auto read : findGradient(step).getOps<depth::StaticReadOp>())
+    addQueries(read, read.getMixtures().size());
   MinimumCounter minimum = countMinimum(step);
   int64_t width = getWidth(step), sites = report.sites.size(),
           vectors = width * sites;
@@ -199,9 +215,10 @@ void isobath::addSchedules(ExplainReport &report, ModuleOp routed,
     }
   };
   findGradient(routed).walk([&](Operation *op) {
-    if (isa<depth::RouteOp, depth::PartialOp, depth::FixedReadOp>(op))
+    if (isa<depth::RouteOp, depth::PartialOp, depth::FixedReadOp,
+            depth::StaticReadOp>(op))
       setRoutes(op, &Site::forward);
-    else if (isa<depth::RouteAdjointDeferredOp>(op))
+    else if (isa<depth::RouteAdjointDeferredOp, depth::StaticReadAdjointOp>(op))
       setRoutes(op, &Site::backward);
   });
 }

@@ -30,9 +30,12 @@ static StringRef findSite(func::FuncOp model, Operation *op) {
     return route.getSite().value_or(namelessRoute);
   if (auto read = dyn_cast<depth::FixedReadOp>(op))
     return read.getSite().value_or(namelessFixedRead);
+  if (auto read = dyn_cast<depth::StaticReadOp>(op))
+    return read.getSite().value_or(namelessStaticRead);
   auto norm = dyn_cast<net::RMSNormOp>(op);
-  if (!norm || isa_and_nonnull<depth::RouteOp, depth::FixedReadOp>(
-                   norm.getInput().getDefiningOp()))
+  if (!norm ||
+      isa_and_nonnull<depth::RouteOp, depth::FixedReadOp, depth::StaticReadOp>(
+          norm.getInput().getDefiningOp()))
     return "";
   StringRef name = getParameterName(model, norm.getWeight());
   return name.consume_back(".norm.weight") ? name : "";

@@ -37,7 +37,7 @@ struct ExplainReport {
   struct Site {
     std::string name;
     int64_t sources = 0;
-    int64_t queries = 0; ///< after equal ones became one
+    int64_t queries = 0; ///< or mixtures; after equal ones became one
     Direction forward;
     Direction backward;
   };

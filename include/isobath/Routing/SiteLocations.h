@@ -19,14 +19,16 @@
 
 namespace isobath {
 
-/// The names of routes and fixed reads that have none, as in a CheckReport.
+/// The names of reads that have none, as in a CheckReport.
 inline constexpr llvm::StringLiteral namelessRoute = "route without a site";
 inline constexpr llvm::StringLiteral namelessFixedRead =
     "fixed read without a site";
+inline constexpr llvm::StringLiteral namelessStaticRead =
+    "static read without a site";
 
-/// Makes its site the location of every route and fixed read in the function
-/// `@model` of `module`, and of every norm at the head of a sublayer without
-/// them, `NAME.norm.weight` being its weight. All other ops lose theirs.
+/// Makes its site the location of every read in the function `@model` of
+/// `module`, and of every norm at the head of a sublayer without one,
+/// `NAME.norm.weight` being its weight. All other ops lose theirs.
 void locateSites(mlir::ModuleOp module);
 
 /// The sites in `location`.
