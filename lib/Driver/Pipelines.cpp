@@ -65,11 +65,18 @@ void isobath::buildRoutingPipeline(OpPassManager &manager,
   int64_t sourceBytes = options.bf16 ? 2 : 4;
   // Adjoints first: what the statistics of a batched route are is computed in
   // front of each of them, and of fewer once they are joined.
+  auto setMachine = [&](auto &pass) {
+    pass.readCost = options.machine.readCost;
+    pass.writeCost = options.machine.writeCost;
+    pass.mostRoutes = options.machine.mostRoutes;
+  };
   BatchAdjointsOptions adjoints;
+  setMachine(adjoints);
   adjoints.schedule = options.backward;
   adjoints.sourceBytes = sourceBytes;
   manager.addPass(createBatchAdjoints(adjoints));
   BatchRoutesOptions routes;
+  setMachine(routes);
   routes.schedule = options.forward;
   routes.sourceBytes = sourceBytes;
   manager.addPass(createBatchRoutes(routes));
@@ -134,7 +141,7 @@ static llvm::cl::ValuesClass getSchedules() {
   return llvm::cl::values(
       clEnumValN(Schedule::Each, "each", "Each route by itself"),
       clEnumValN(Schedule::Batched, "batched", "A block's routes together"),
-      clEnumValN(Schedule::Auto, "auto", "Whichever moves fewer bytes"));
+      clEnumValN(Schedule::Auto, "auto", "Whichever costs less"));
 }
 
 namespace {
@@ -162,8 +169,8 @@ void isobath::registerPipelines() {
   PassPipelineRegistration<RoutingPipelineOptions>(
       "isobath-routing", "Batch the routes of entries",
       [](OpPassManager &manager, const RoutingPipelineOptions &options) {
-        buildRoutingPipeline(manager,
-                             {options.forward, options.backward, options.bf16});
+        buildRoutingPipeline(
+            manager, {options.forward, options.backward, options.bf16, {}});
       });
   PassPipelineRegistration<>("isobath-bf16",
                              "Store the activations of entries in bf16",

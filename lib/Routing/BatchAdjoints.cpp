@@ -280,6 +280,7 @@ static SmallVector<Group> findChains(SmallVector<Group> groups) {
 //===----------------------------------------------------------------------===//
 
 void BatchAdjoints::runOnBlock(Block &block) {
+  routing::Machine machine = {readCost, writeCost, mostRoutes};
   auto getGroup =
       [&](ArrayRef<RouteAdjointDeferredOp> ops) -> routing::RouteGroup {
     RouteAdjointDeferredOp last = ops.back();
@@ -297,13 +298,14 @@ void BatchAdjoints::runOnBlock(Block &block) {
       return;
     }
     routing::RouteGroup group = getGroup(ops);
-    remarks.batched(operations, what, group, decideBackward(schedule, group));
+    remarks.batched(operations, what, group,
+                    decideBackward(schedule, group, machine));
     join(ops);
   };
   /// Whether `ops` are to be joined; says so if they are not.
   auto isBatched = [&](ArrayRef<RouteAdjointDeferredOp> ops) {
     routing::RouteGroup group = getGroup(ops);
-    routing::Decision decision = decideBackward(schedule, group);
+    routing::Decision decision = decideBackward(schedule, group, machine);
     if (!decision.batched)
       remarks.notBatched(routing::asOperations(ops), what, group, decision);
     return decision.batched;
@@ -313,11 +315,11 @@ void BatchAdjoints::runOnBlock(Block &block) {
     if ((group.ops.size() > 1 || !hasAllSources(group.ops.front())) &&
         isBatched(group.ops))
       for (ArrayRef<RouteAdjointDeferredOp> batch :
-           routing::divide(ArrayRef(group.ops)))
+           routing::divide(ArrayRef(group.ops), mostRoutes))
         joinIfPossible(batch);
   for (Group &chain : findChains(groups))
     for (ArrayRef<RouteAdjointDeferredOp> batch :
-         routing::divideChain(ArrayRef(chain.ops)))
+         routing::divideChain(ArrayRef(chain.ops), mostRoutes))
       if (isBatched(batch))
         joinIfPossible(batch);
 }

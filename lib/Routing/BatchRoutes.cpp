@@ -181,6 +181,7 @@ static void join(RewriterBase &rewriter, ArrayRef<RouteOp> routes) {
 //===----------------------------------------------------------------------===//
 
 void BatchRoutes::runOnBlock(Block &block) {
+  routing::Machine machine = {readCost, writeCost, mostRoutes};
   IRRewriter rewriter(&getContext());
   DominanceInfo dominance;
   auto getGroup = [&](ArrayRef<RouteOp> routes) -> routing::RouteGroup {
@@ -189,12 +190,12 @@ void BatchRoutes::runOnBlock(Block &block) {
     return {sources, count, sourceBytes};
   };
   auto batchAll = [&](ArrayRef<RouteOp> routes) {
-    for (ArrayRef<RouteOp> part : routing::divide(routes)) {
+    for (ArrayRef<RouteOp> part : routing::divide(routes, machine.mostRoutes)) {
       SmallVector<RouteOp> batch = findBatch(rewriter, dominance, part);
       routing::RouteGroup group = getGroup(batch);
       if (group.routes > 1)
         remarks.batched(routing::asOperations(batch), "read", group,
-                        decideForward(schedule, group));
+                        decideForward(schedule, group, machine));
       join(rewriter, batch);
     }
   };
@@ -203,7 +204,7 @@ void BatchRoutes::runOnBlock(Block &block) {
     if (group.routes.empty())
       continue;
     routing::RouteGroup reads = getGroup(group.routes);
-    routing::Decision decision = decideForward(schedule, reads);
+    routing::Decision decision = decideForward(schedule, reads, machine);
     if (!decision.batched) {
       remarks.notBatched(routing::asOperations(group.routes), "read", reads,
                          decision);

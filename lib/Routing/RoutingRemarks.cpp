@@ -78,11 +78,20 @@ static std::string describeSources(const RouteGroup &group) {
                        group.sources == 1 ? "" : "s");
 }
 
+static std::string describe(const Traffic &traffic, int64_t width) {
+  std::string text =
+      llvm::formatv("{0} bytes", static_cast<int64_t>(traffic.bytes() * width));
+  if (traffic.written > 0)
+    text += llvm::formatv(" ({0} written)",
+                          static_cast<int64_t>(traffic.written * width));
+  return text;
+}
+
 /// What a decision was made from: bytes that a token moves.
 static std::string describe(const Decision &decision, int64_t width) {
-  return llvm::formatv("saves {0} bytes a token and adds {1}",
-                       static_cast<int64_t>(decision.saved * width),
-                       static_cast<int64_t>(decision.added * width));
+  return llvm::formatv("saves {0} a token and adds {1}",
+                       describe(decision.saved, width),
+                       describe(decision.added, width));
 }
 
 void RoutingRemarks::batched(ArrayRef<Operation *> ops, StringRef what,
@@ -110,7 +119,7 @@ void RoutingRemarks::notBatched(ArrayRef<Operation *> ops, StringRef what,
   remark << remark::reason("{0} that {1} routes {2} {3} together {4}",
                            decision.isAskedFor
                                ? "the schedule asks for each by itself:"
-                               : "bytes would grow:",
+                               : "it would cost more:",
                            ops.size(), what.str(), describeSources(group),
                            describe(decision, getWidth(ops.front())));
 }

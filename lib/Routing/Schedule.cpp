@@ -22,33 +22,33 @@ using namespace isobath::routing;
 
 static constexpr double numberBytes = 4;
 
-/// Batching spends `perSource` for each source once a batch and not once a
+/// Batching moves `perSource` for each source once a batch and not once a
 /// route, but writes and reads a vector of each route.
 static Decision decide(Schedule schedule, const RouteGroup &group,
-                       double perSource, const Machine &machine) {
+                       Traffic perSource, const Machine &machine) {
   int64_t batches = llvm::divideCeil(group.routes, machine.mostRoutes);
+  double times = group.sources * (group.routes - batches);
+  double vectors = numberBytes * group.routes;
   Decision decision;
-  decision.saved = perSource * group.sources * (group.routes - batches);
-  decision.added =
-      numberBytes * (machine.writeCost + machine.readCost) * group.routes;
+  decision.saved = {perSource.read * times, perSource.written * times};
+  decision.added = {vectors, vectors};
   decision.isAskedFor = schedule != Schedule::Auto;
-  decision.batched = group.routes > 1 &&
-                     (decision.isAskedFor ? schedule == Schedule::Batched
-                                          : decision.saved > decision.added);
+  bool isWorthIt = decision.saved.cost(machine) > decision.added.cost(machine);
+  decision.batched =
+      group.routes > 1 &&
+      (decision.isAskedFor ? schedule == Schedule::Batched : isWorthIt);
   return decision;
 }
 
 Decision isobath::routing::decideForward(Schedule schedule,
                                          const RouteGroup &group,
                                          const Machine &machine) {
-  double perSource = machine.readCost * group.sourceBytes;
-  return decide(schedule, group, perSource, machine);
+  return decide(schedule, group, {double(group.sourceBytes), 0}, machine);
 }
 
 Decision isobath::routing::decideBackward(Schedule schedule,
                                           const RouteGroup &group,
                                           const Machine &machine) {
-  double perSource = machine.readCost * (group.sourceBytes + numberBytes) +
-                     machine.writeCost * numberBytes;
-  return decide(schedule, group, perSource, machine);
+  return decide(schedule, group, {group.sourceBytes + numberBytes, numberBytes},
+                machine);
 }

@@ -5,9 +5,9 @@
 // Two sources of 8 f32, which are read and whose gradients are read and
 // written: 2 · 96 bytes less; two gradients of a mix are written and read once
 // more. The last route reads a source that no other one does.
-// CHECK-DAG: remark: [Passed] Batched | Category:isobath-batch-adjoints | Function=gradient | Remark="2 routes add to the gradients of 2 sources together, which saves 192 bytes a token and adds 128", Sites="y, x"
+// CHECK-DAG: remark: [Passed] Batched | Category:isobath-batch-adjoints | Function=gradient | Remark="2 routes add to the gradients of 2 sources together, which saves 192 bytes (64 written) a token and adds 128 bytes (64 written)", Sites="y, x"
 // CHECK-DAG: remark: [Missed] NotBatched | Category:isobath-batch-adjoints | Function=gradient | Reason="no other route can add to the gradients of its sources with it", Sites=z
-// EACH: remark: [Missed] NotBatched | {{.*}} | Reason="the schedule asks for each by itself: that 2 routes add to the gradients of 2 sources together saves 192 bytes a token and adds 128", Sites="y, x"
+// EACH: remark: [Missed] NotBatched | {{.*}} | Reason="the schedule asks for each by itself: that 2 routes add to the gradients of 2 sources together saves 192 bytes (64 written) a token and adds 128 bytes (64 written)", Sites="y, x"
 func.func @loss(%w0: tensor<8xf32>, %w1: tensor<8xf32>, %w2: tensor<8xf32>,
                 %e: tensor<2x3x8xf32>, %b: tensor<2x3x8xf32>)
     -> tensor<2x3x8xf32> {

@@ -1,7 +1,8 @@
 // RUN: isobath-opt %s --split-input-file --isobath-batch-routes=schedule=batched | FileCheck %s
 // RUN: isobath-opt %s --split-input-file --isobath-batch-routes=schedule=each | FileCheck %s --check-prefix=EACH
-// RUN: isobath-opt %s --split-input-file --isobath-batch-routes | FileCheck %s --check-prefix=AUTO
-// RUN: isobath-opt %s --split-input-file --isobath-batch-routes=source-bytes=2 | FileCheck %s --check-prefix=BF16
+// RUN: isobath-opt %s --split-input-file --isobath-batch-routes=write-cost=1 | FileCheck %s --check-prefix=AUTO
+// RUN: isobath-opt %s --split-input-file --isobath-batch-routes="write-cost=1 source-bytes=2" | FileCheck %s --check-prefix=BF16
+// RUN: isobath-opt %s --split-input-file --isobath-batch-routes | FileCheck %s --check-prefix=WRITES
 
 // The closed sources are read once, with the queries of all, one of which is a
 // gain's product and moves. The first route has no partial: the mix over the
@@ -59,6 +60,10 @@ func.func @block(%w0: tensor<8xf32>, %w1: tensor<8xf32>, %g: tensor<8xf32>,
 // AUTO: depth.partial
 // BF16-LABEL: func.func @default
 // BF16-NOT: depth.partial
+// And not where a write costs two reads, as it does unless something else is
+// said.
+// WRITES-LABEL: func.func @default
+// WRITES-NOT: depth.partial
 func.func @default(%w: tensor<8xf32>, %u: tensor<8xf32>, %v: tensor<8xf32>,
                    %e: tensor<2x3x8xf32>, %b: tensor<2x3x8xf32>,
                    %c: tensor<2x3x8xf32>, %d: tensor<2x3x8xf32>)

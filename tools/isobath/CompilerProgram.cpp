@@ -132,8 +132,8 @@ void isobath::lowerToRouted(LoadedModel &model, const Lowering &lowering) {
       addPasses(manager, pipeline);
     });
   runPipeline(model, [&](mlir::OpPassManager &manager) {
-    buildRoutingPipeline(manager,
-                         {lowering.forward, lowering.backward, lowering.bf16});
+    buildRoutingPipeline(manager, {lowering.forward, lowering.backward,
+                                   lowering.bf16, lowering.machine});
   });
 }
 
@@ -201,6 +201,20 @@ static std::optional<DirectionSchedule> parseSchedule(llvm::StringRef text) {
   return DirectionSchedule{direction == "forward", *schedule};
 }
 
+/// Sets one field of `machine`; whether that was possible.
+static bool setMachine(routing::Machine &machine, llvm::StringRef text) {
+  auto [key, number] = text.split('=');
+  if (key == "routes")
+    return llvm::to_integer(number, machine.mostRoutes, 10) &&
+           machine.mostRoutes >= 1 && machine.mostRoutes <= 64;
+  double cost;
+  if (!llvm::to_float(number, cost) || !(cost >= 0 && cost <= 1e6) ||
+      (key != "read" && key != "write"))
+    return false;
+  (key == "read" ? machine.readCost : machine.writeCost) = cost;
+  return true;
+}
+
 void CompilerProgram::addModelArgument(CLI::App &command) {
   command
       .add_option("MODEL", modelPath,
@@ -234,7 +248,7 @@ void CompilerProgram::addLoweringOptions(CLI::App &command) {
       .add_option("--schedule", schedule,
                   "How routes over the same sources run: forward=HOW, "
                   "backward=HOW or both, with each: one by one; batched: those "
-                  "of a block together; auto: whichever moves fewer bytes, "
+                  "of a block together; auto: whichever costs less, "
                   "the default but for the reference, which runs each")
       ->delimiter(',')
       ->check([](const std::string &text) {
@@ -244,6 +258,22 @@ void CompilerProgram::addLoweringOptions(CLI::App &command) {
                                          "each, batched or auto";
       })
       ->type_name("DIRECTION=HOW");
+  command
+      .add_option(
+          "--machine", machine,
+          "What --schedule auto decides by: read=COST and write=COST "
+          "of a byte, and routes=N, which one kernel serves at most; 1, "
+          "2 and 8 unless given")
+      ->delimiter(',')
+      ->check([](const std::string &text) {
+        routing::Machine ignored;
+        return setMachine(ignored, text)
+                   ? std::string()
+                   : "given " + text +
+                         ", expected read= or write= a number from 0 to 1e6, "
+                         "or routes= 1 to 64";
+      })
+      ->type_name("KEY=NUMBER");
   command.add_flag("--no-fusion", noFusion,
                    "Keep a kernel for every operation, to see what fusion is "
                    "worth; the reference never fuses");
@@ -273,6 +303,8 @@ Lowering CompilerProgram::getLowering(bool isF64) const {
     DirectionSchedule parsed = *parseSchedule(text);
     (parsed.isForward ? lowering.forward : lowering.backward) = parsed.schedule;
   }
+  for (const std::string &text : machine)
+    setMachine(lowering.machine, text);
   lowering.bf16 = precision == "bf16";
   lowering.fuse = !noFusion;
   lowering.stepPasses = passes.after("step");
@@ -354,6 +386,9 @@ CompilerProgram::getObject(LoadedModel &model, const Lowering &lowering,
       lowering.device == Device::Cpu ? "cpu" : "reference",
       lowering.bf16 ? "bf16" : "",
       lowering.fuse ? "fused" : "",
+      runtime::concat(lowering.machine.readCost, " ",
+                      lowering.machine.writeCost, " ",
+                      lowering.machine.mostRoutes),
       getName(lowering.forward),
       getName(lowering.backward),
       std::to_string(request.batch.value_or(0)),

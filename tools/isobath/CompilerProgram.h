@@ -36,6 +36,7 @@ struct Lowering {
   bool fuse = true;  // row kernels
   routing::Schedule forward = routing::Schedule::Auto;  // of routes
   routing::Schedule backward = routing::Schedule::Auto; // of their adjoints
+  routing::Machine machine = {};       // what decides where it is Auto
   std::vector<std::string> stepPasses; // a user's, in front of lowerToRouted's
 };
 
@@ -43,8 +44,8 @@ struct Lowering {
 /// process for the device that was asked for.
 class CompilerProgram : public runtime::ProgramSource {
 public:
-  /// Adds MODEL, --device, --precision, --schedule, --no-fusion, --threads and
-  /// those of UserPasses.
+  /// Adds MODEL, --device, --precision, --schedule, --machine, --no-fusion,
+  /// --threads and those of UserPasses.
   void addOptions(CLI::App &command) override;
   std::shared_ptr<runtime::Unit>
   load(const runtime::ProgramRequest &request) override;
@@ -77,6 +78,7 @@ private:
   std::string device;                // empty: chosen by the precision
   std::string precision;             // empty: the model's
   std::vector<std::string> schedule; // direction=how
+  std::vector<std::string> machine;  // key=number
   bool noFusion = false;
   int threads = 0; // 0: all processors that there are
   UserPasses passes;

@@ -38,6 +38,7 @@ struct RoutingOptions {
   routing::Schedule forward = routing::Schedule::Auto;
   routing::Schedule backward = routing::Schedule::Auto;
   bool bf16 = false; // sources will be stored in bf16
+  routing::Machine machine = {};
 };
 void buildRoutingPipeline(mlir::OpPassManager &manager,
                           const RoutingOptions &options);

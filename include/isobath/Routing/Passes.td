@@ -41,11 +41,25 @@ class ScheduleOption<string what>
                  clEnumValN(::isobath::routing::Schedule::Batched, "batched",
                             "All routes of a block together"),
                  clEnumValN(::isobath::routing::Schedule::Auto, "auto",
-                            "Whichever moves fewer bytes"))}]>;
+                            "Whichever costs less"))}]>;
 
 def SourceBytesOption
     : Option<"sourceBytes", "source-bytes", "int64_t", "4",
              "Bytes in which an element of a source will be stored">;
+
+/// The fields of routing::Machine.
+def ReadCostOption
+    : Option<"readCost", "read-cost", "double",
+             "::isobath::routing::Machine().readCost",
+             "What reading a byte costs">;
+def WriteCostOption
+    : Option<"writeCost", "write-cost", "double",
+             "::isobath::routing::Machine().writeCost",
+             "What writing a byte costs">;
+def MostRoutesOption
+    : Option<"mostRoutes", "most-routes", "int64_t",
+             "::isobath::routing::Machine().mostRoutes",
+             "Routes that one kernel serves at most">;
 
 def BatchRoutes : Pass<"isobath-batch-routes", "::mlir::ModuleOp"> {
   let summary = "Let a block's routes read their closed sources together";
@@ -61,13 +75,16 @@ def BatchRoutes : Pass<"isobath-batch-routes", "::mlir::ModuleOp"> {
     of the adjoint. A route whose statistics have other uses stays as it is.
     Repeated routes become repeated ops of their own.
 
-    With `schedule` `auto`, the routes of a block are batched if that moves
-    fewer bytes; repeated ones then do as the others. At most eight routes share
-    one `depth.partial`, so that kernels do not grow with the model.
+    With `schedule` `auto`, the routes of a block are batched if what they then
+    move costs less; repeated ones then do as the others. At most `most-routes`
+    share one `depth.partial`, so that kernels do not grow with the model.
   }];
   let options = [
     ScheduleOption<"How the routes of a block are run">,
-    SourceBytesOption
+    SourceBytesOption,
+    ReadCostOption,
+    WriteCostOption,
+    MostRoutesOption
   ];
   let dependentDialects = ["::isobath::depth::DepthDialect"];
 }
@@ -95,12 +112,16 @@ def BatchAdjoints : Pass<"isobath-batch-adjoints", "::mlir::ModuleOp"> {
     move N²/2 + 3 N, which is less below some 30 sources, but would add up a
     query's gradient once for each source that it reads.
 
-    With `schedule` `auto`, ops are joined if that moves fewer bytes. At most
-    eight are joined into one, so that kernels do not grow with the model.
+    With `schedule` `auto`, ops are joined if what they then move costs less. At
+    most `most-routes` are joined into one, so that kernels do not grow with the
+    model.
   }];
   let options = [
     ScheduleOption<"How the adjoints of a block's routes are run">,
-    SourceBytesOption
+    SourceBytesOption,
+    ReadCostOption,
+    WriteCostOption,
+    MostRoutesOption
   ];
   let dependentDialects = ["::isobath::depth::DepthDialect"];
 }

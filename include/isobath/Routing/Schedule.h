@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The one place where it is decided whether the routes of a block read their
-// closed sources together, from the bytes that either way moves for a token.
+// closed sources together, from the bytes that either way moves for a token and
+// what they cost.
 // Passes ask; nothing else counts bytes to choose.
 //
 //===----------------------------------------------------------------------===//
@@ -26,13 +27,14 @@ namespace isobath::routing {
 enum class Schedule {
   Each,    // one after the other, where they stand
   Batched, // together, where the block starts
-  Auto     // whichever moves fewer bytes
+  Auto     // whichever costs less
 };
 
 /// What a machine pays for memory, and how much it keeps at hand.
 struct Machine {
-  double readCost = 1;  // of a byte
-  double writeCost = 1; // of a byte
+  double readCost = 1; // of a byte
+  /// Of a byte. A processor reads the line that it writes to first.
+  double writeCost = 2;
   /// Routes that one kernel serves at most. It has accumulators and addresses
   /// for each of their queries.
   int64_t mostRoutes = 8;
@@ -46,26 +48,37 @@ struct RouteGroup {
   int64_t sourceBytes; // of an element of a source; all else is f32
 };
 
+/// Bytes for each column of a source.
+struct Traffic {
+  double read;
+  double written;
+
+  double bytes() const { return read + written; }
+  double cost(const Machine &machine) const {
+    return read * machine.readCost + written * machine.writeCost;
+  }
+};
+
 /// Whether the routes of a group are batched, and why.
 struct Decision {
   bool batched;
   bool isAskedFor; // by a schedule other than Auto
-  double saved;    // bytes for each column of a source that batching moves less
-  double added;    // and more
+  Traffic saved;   // what batching moves less
+  Traffic added;   // and more
 };
 
 /// About the forward parts of `group`.
 Decision decideForward(Schedule schedule, const RouteGroup &group,
-                       const Machine &machine = {});
+                       const Machine &machine);
 
 /// About what the adjoints of `group` do to the closed sources.
 Decision decideBackward(Schedule schedule, const RouteGroup &group,
-                        const Machine &machine = {});
+                        const Machine &machine);
 
 /// Batches of at most `most`, of about equal size.
 template <typename T>
-llvm::SmallVector<llvm::ArrayRef<T>>
-divide(llvm::ArrayRef<T> routes, int64_t most = Machine().mostRoutes) {
+llvm::SmallVector<llvm::ArrayRef<T>> divide(llvm::ArrayRef<T> routes,
+                                            int64_t most) {
   llvm::SmallVector<llvm::ArrayRef<T>> batches;
   for (int64_t left = llvm::divideCeil(routes.size(), most); left > 0; --left) {
     size_t size = llvm::divideCeil(routes.size(), left);
@@ -81,11 +94,11 @@ divide(llvm::ArrayRef<T> routes, int64_t most = Machine().mostRoutes) {
 /// N²/(2 G) + N G / 2 are left, fewest for G = √N.
 template <typename T>
 llvm::SmallVector<llvm::ArrayRef<T>> divideChain(llvm::ArrayRef<T> routes,
-                                                 const Machine &machine = {}) {
+                                                 int64_t most) {
   int64_t size = 2;
   while ((size + 1) * (size + 1) <= static_cast<int64_t>(routes.size()))
     ++size;
-  return divide(routes, std::min(size, machine.mostRoutes));
+  return divide(routes, std::min(size, most));
 }
 
 } // namespace isobath::routing

@@ -32,32 +32,34 @@ static int64_t crossover(Choose isBatched, int64_t routes, int64_t sourceBytes,
   return 0;
 }
 
-// b sources are read once and not M times, M mixes are written and read once
-// more: b (M − 1) > 2 M.
+// b sources are read once and not M times, M mixes are written, which costs two
+// reads, and read: b (M − 1) > 3 M.
 TEST(Schedule, ForwardIsBatchedWhereMixesCostLessThanSources) {
-  EXPECT_EQ(crossover(isForwardBatched, 2, 4), 5);
-  EXPECT_EQ(crossover(isForwardBatched, 4, 4), 3);
-  EXPECT_EQ(crossover(isForwardBatched, 8, 4), 3);
-  // A bf16 source costs half, a mix as much as before: b (M − 1) > 4 M.
-  EXPECT_EQ(crossover(isForwardBatched, 4, 2), 6);
+  EXPECT_EQ(crossover(isForwardBatched, 2, 4), 7);
+  EXPECT_EQ(crossover(isForwardBatched, 4, 4), 5);
+  EXPECT_EQ(crossover(isForwardBatched, 8, 4), 4);
+  // A bf16 source costs half, a mix as much as before: b (M − 1) > 6 M.
+  EXPECT_EQ(crossover(isForwardBatched, 4, 2), 9);
 }
 
-// Sources are read, and their gradients read and written: 3 b (M − 1) > 2 M.
+// Sources are read, and their gradients read and written: 4 b (M − 1) > 3 M.
 TEST(Schedule, BackwardIsBatchedEarlier) {
   EXPECT_EQ(crossover(isBackwardBatched, 2, 4), 2);
-  EXPECT_EQ(crossover(isBackwardBatched, 4, 4), 1);
+  EXPECT_EQ(crossover(isBackwardBatched, 4, 4), 2);
 }
 
 // Where more routes than a kernel serves share sources, each batch reads them:
-// with 16 routes, in two batches, b (16 − 2) > 2·16.
+// with 16 routes, in two batches, b (16 − 2) > 3·16.
 TEST(Schedule, EachBatchReadsTheSources) {
-  EXPECT_EQ(crossover(isForwardBatched, 16, 4), 3);
+  EXPECT_EQ(crossover(isForwardBatched, 16, 4), 4);
   EXPECT_EQ(crossover(isForwardBatched, 16, 4, {1, 1, 4}), 3);
   EXPECT_EQ(crossover(isForwardBatched, 16, 4, {1, 1, 2}), 5);
 }
 
 TEST(Schedule, TheMachineIsAParameter) {
-  // b (M − 1) > (1 + 3) M where a write costs three reads.
+  // b (M − 1) > (1 + 1) M and (1 + 3) M where a write costs one and three
+  // reads.
+  EXPECT_EQ(crossover(isForwardBatched, 4, 4, {1, 1, 8}), 3);
   EXPECT_EQ(crossover(isForwardBatched, 4, 4, {1, 3, 8}), 6);
   // Where memory costs nothing, nothing is saved.
   EXPECT_EQ(crossover(isForwardBatched, 4, 4, {0, 0, 8}), 0);
@@ -78,11 +80,13 @@ TEST(Schedule, WhatIsForcedIsDone) {
 
 // Four routes over nine sources: 3·9 vectors of them less, 8 of mixes more.
 TEST(Schedule, ADecisionSaysWhatItCosts) {
-  Decision decision = decideForward(Schedule::Each, {9, 4, 2});
+  Decision decision = decideForward(Schedule::Each, {9, 4, 2}, {});
   EXPECT_TRUE(decision.isAskedFor);
-  EXPECT_EQ(decision.saved, 3 * 9 * 2);
-  EXPECT_EQ(decision.added, 8 * 4);
-  EXPECT_FALSE(decideForward(Schedule::Auto, {9, 4, 2}).isAskedFor);
+  EXPECT_EQ(decision.saved.read, 3 * 9 * 2);
+  EXPECT_EQ(decision.saved.written, 0);
+  EXPECT_EQ(decision.added.read, 4 * 4);
+  EXPECT_EQ(decision.added.written, 4 * 4);
+  EXPECT_FALSE(decideForward(Schedule::Auto, {9, 4, 2}, {}).isAskedFor);
 }
 
 TEST(Schedule, BatchesAreOfAboutEqualSize) {
@@ -92,7 +96,7 @@ TEST(Schedule, BatchesAreOfAboutEqualSize) {
     sizes.push_back(batch.size());
   EXPECT_EQ(sizes, (std::vector<size_t>{5, 4}));
   sizes.clear();
-  for (llvm::ArrayRef<int> batch : divideChain(llvm::ArrayRef(routes)))
+  for (llvm::ArrayRef<int> batch : divideChain(llvm::ArrayRef(routes), 8))
     sizes.push_back(batch.size());
   EXPECT_EQ(sizes, (std::vector<size_t>{3, 3, 3}));
 }
