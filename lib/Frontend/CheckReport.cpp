@@ -43,7 +43,6 @@ private:
   void collectParameters();
   void collectSites();
 
-  StringRef parameterName(Value value);
   CheckReport::Site &siteNamed(StringRef name);
   void addSources(CheckReport::Site &site, OperandRange closed, Value partial);
   void addRoute(depth::RouteOp route);
@@ -106,7 +105,8 @@ static StringRef purposeOf(StringRef name) {
 
 void ReportCollector::collectParameters() {
   for (unsigned i = 1; i < model.getNumArguments(); ++i) {
-    StringRef purpose = purposeOf(parameterName(body.getArgument(i)));
+    StringRef purpose =
+        purposeOf(net::getParameterName(model, body.getArgument(i)));
     auto type = cast<RankedTensorType>(body.getArgument(i).getType());
     auto group = llvm::find_if(report.parameters, [&](const auto &group) {
       return group.name == purpose;
@@ -116,16 +116,6 @@ void ReportCollector::collectParameters() {
     ++group->tensors;
     group->elements += type.getNumElements();
   }
-}
-
-/// The name of the parameter that `value` is, or an empty one.
-StringRef ReportCollector::parameterName(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return "";
-  auto parameter = model.getArgAttrOfType<net::ParameterAttr>(
-      argument.getArgNumber(), net::parameterAttrName);
-  return parameter ? parameter.getName() : "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,7 +135,7 @@ std::string ReportCollector::producerName(Value value) {
   if (value.getDefiningOp<net::EmbeddingOp>())
     return "embedding";
   if (auto linear = value.getDefiningOp<net::LinearOp>()) {
-    StringRef name = parameterName(linear.getWeight());
+    StringRef name = net::getParameterName(model, linear.getWeight());
     if (name.consume_back(".o.weight") || name.consume_back(".down.weight"))
       return name.str();
   }
@@ -217,7 +207,7 @@ void ReportCollector::addFixedRead(depth::FixedReadOp read) {
 
 /// A sublayer without routes reads the sum of all that came before.
 void ReportCollector::addPlainRead(net::RMSNormOp norm) {
-  StringRef name = parameterName(norm.getWeight());
+  StringRef name = net::getParameterName(model, norm.getWeight());
   if (!name.consume_back(".norm.weight") ||
       isa_and_nonnull<depth::RouteOp, depth::StaticReadOp, depth::FixedReadOp>(
           norm.getInput().getDefiningOp()))

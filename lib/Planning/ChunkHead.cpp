@@ -65,11 +65,11 @@ SmallVector<Operation *> Head::getOps() const {
 // Finding
 //===----------------------------------------------------------------------===//
 
-/// Adds the products that read the logits' gradient. Fails if others do.
-static LogicalResult findProducts(Value gradient, Head &head) {
+/// Adds the products that read the logits' gradient; whether nothing else does.
+static bool findProducts(Value gradient, Head &head) {
   for (OpOperand &use : gradient.getUses()) {
     if (use.getOperandNumber() != 0)
-      return failure();
+      return false;
     if (auto product = dyn_cast<LinearInputAdjointOp>(use.getOwner())) {
       head.inputAdjoints.push_back(product);
       continue;
@@ -78,14 +78,15 @@ static LogicalResult findProducts(Value gradient, Head &head) {
     auto product = dyn_cast<LinearWeightAdjointOp>(use.getOwner());
     if (!product ||
         product.getWeightGradient().getType().getElementType().isBF16())
-      return failure();
+      return false;
     head.weightAdjoints.push_back(product);
   }
-  return success();
+  return true;
 }
 
-/// The head that `product` begins, if its logits do not leave it.
-static FailureOr<Head> findHead(LinearOp product) {
+/// The head that `product` begins, if its logits do not leave it. Other
+/// products stay as they are.
+static std::optional<Head> findHead(LinearOp product) {
   Head head;
   head.product = product;
   for (Operation *user : product->getUsers()) {
@@ -95,23 +96,23 @@ static FailureOr<Head> findHead(LinearOp product) {
              adjoint && !head.adjoint)
       head.adjoint = adjoint;
     else
-      return failure();
+      return std::nullopt;
   }
   if (!head.loss)
-    return failure();
+    return std::nullopt;
   if (!head.adjoint)
     return head;
   if (head.adjoint.getLse() != head.loss.getLse() ||
       head.adjoint.getTargets() != head.loss.getTargets())
-    return failure();
+    return std::nullopt;
   Value gradient = head.adjoint.getLogitsGradient();
   if (gradient.hasOneUse()) {
     head.cast = dyn_cast<CastOp>(*gradient.user_begin());
     if (head.cast)
       gradient = head.cast.getOutput();
   }
-  if (failed(findProducts(gradient, head)))
-    return failure();
+  if (!findProducts(gradient, head))
+    return std::nullopt;
   return head;
 }
 
@@ -260,8 +261,8 @@ void HeadChunks::finish() {
 //===----------------------------------------------------------------------===//
 
 void ChunkHead::runOnProduct(LinearOp product) {
-  FailureOr<Head> head = findHead(product);
-  if (failed(head))
+  std::optional<Head> head = findHead(product);
+  if (!head)
     return;
   RankedTensorType type = product.getOutput().getType();
   int64_t total = countTokens(type);

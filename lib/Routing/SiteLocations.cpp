@@ -15,15 +15,6 @@
 using namespace mlir;
 using namespace isobath;
 
-static StringRef getParameterName(func::FuncOp model, Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return "";
-  auto parameter = model.getArgAttrOfType<net::ParameterAttr>(
-      argument.getArgNumber(), net::parameterAttrName);
-  return parameter ? parameter.getName() : "";
-}
-
 /// The site that `op` reads at, or an empty name.
 static StringRef findSite(func::FuncOp model, Operation *op) {
   if (auto route = dyn_cast<depth::RouteOp>(op))
@@ -37,7 +28,7 @@ static StringRef findSite(func::FuncOp model, Operation *op) {
       isa_and_nonnull<depth::RouteOp, depth::FixedReadOp, depth::StaticReadOp>(
           norm.getInput().getDefiningOp()))
     return "";
-  StringRef name = getParameterName(model, norm.getWeight());
+  StringRef name = net::getParameterName(model, norm.getWeight());
   return name.consume_back(".norm.weight") ? name : "";
 }
 

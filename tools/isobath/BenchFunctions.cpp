@@ -63,12 +63,6 @@ static bool hasF64(mlir::ModuleOp module) {
 // Data
 //===----------------------------------------------------------------------===//
 
-template <typename Number>
-static std::span<Number> viewAs(std::span<std::byte> bytes) {
-  return {reinterpret_cast<Number *>(bytes.data()),
-          bytes.size() / sizeof(Number)};
-}
-
 static bool isFloat(const FunctionBuffer &buffer) {
   return buffer.type == "f32" || buffer.type == "f64" || buffer.type == "bf16";
 }

@@ -142,12 +142,6 @@ FunctionProgram::FunctionProgram(const CompilerProgram &compiler,
 // Memory
 //===----------------------------------------------------------------------===//
 
-template <typename Number>
-static std::span<Number> viewAs(std::span<std::byte> bytes) {
-  return {reinterpret_cast<Number *>(bytes.data()),
-          bytes.size() / sizeof(Number)};
-}
-
 static void fillRandom(const FunctionBuffer &buffer,
                        std::span<std::byte> bytes) {
   if (buffer.type == "f32") {

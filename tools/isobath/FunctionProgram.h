@@ -68,6 +68,13 @@ private:
   JitUnit unit;
 };
 
+/// A buffer's bytes as the numbers that they are.
+template <typename Number>
+std::span<Number> viewAs(std::span<std::byte> bytes) {
+  return {reinterpret_cast<Number *>(bytes.data()),
+          bytes.size() / sizeof(Number)};
+}
+
 } // namespace isobath
 
 #endif // ISOBATH_TOOLS_ISOBATH_FUNCTIONPROGRAM_H

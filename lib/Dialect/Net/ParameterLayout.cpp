@@ -62,3 +62,13 @@ const ParameterSlot *ParameterLayout::find(StringRef name) const {
   });
   return slot == slots.end() ? nullptr : slot;
 }
+
+StringRef isobath::net::getParameterName(FunctionOpInterface function,
+                                         Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return "";
+  auto parameter = function.getArgAttrOfType<ParameterAttr>(
+      argument.getArgNumber(), parameterAttrName);
+  return parameter ? parameter.getName() : "";
+}

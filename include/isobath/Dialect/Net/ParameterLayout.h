@@ -61,6 +61,10 @@ private:
   mlir::Type elementType;
 };
 
+/// The name of the parameter of `function` that `value` is, or an empty one.
+llvm::StringRef getParameterName(mlir::FunctionOpInterface function,
+                                 mlir::Value value);
+
 } // namespace isobath::net
 
 #endif // ISOBATH_DIALECT_NET_PARAMETERLAYOUT_H
