@@ -16,6 +16,7 @@
 
 #include "isobath/runtime/cpu_library.h"
 #include "isobath/runtime/error.h"
+#include "isobath/runtime/host_memory.h"
 #include "isobath/runtime/option_checks.h"
 #include "isobath/runtime/tensors.h"
 #include "isobath/runtime/timing.h"
@@ -24,6 +25,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -68,18 +70,27 @@ static double timeProducts(const std::vector<RecordedProduct> &products,
     most[1] = std::max(most[1], bytes(p.M * p.K, p.typeA));
     most[2] = std::max(most[2], bytes(p.K * p.N, p.typeB));
   }
-  // Zeros take as long as other numbers, and stay finite.
-  std::array<std::vector<std::byte>, 3> matrices;
-  for (std::size_t i = 0; i < 3; ++i)
-    matrices[i].resize(most[i]);
+  // Zeros take as long as other numbers, and stay finite. Between the matrices
+  // is an odd number of pages, lest equal places of two compete in a cache.
+  std::array<std::uint64_t, 3> offsets{};
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    offsets[i] = total;
+    total += (most[i] + 4095) / 4096 * 4096 + 11 * 4096;
+  }
+  const HostMemory memory = allocateHostMemory(total);
+  if (!memory)
+    fail("out of memory: matrices of ", total, " bytes");
+  auto *matrices = static_cast<std::byte *>(memory.get());
+  std::memset(matrices, 0, total);
   std::vector<double> times;
   times.reserve(repeats + 1);
   for (std::uint64_t i = 0; i < repeats + 1; ++i)
     times.push_back(timeOf([&] {
       for (const RecordedProduct &p : products)
-        isobath_cpu_product(matrices[0].data(), matrices[1].data(),
-                            matrices[2].data(), p.M, p.N, p.K, p.typeC, p.typeA,
-                            p.typeB, p.flags);
+        isobath_cpu_product(matrices + offsets[0], matrices + offsets[1],
+                            matrices + offsets[2], p.M, p.N, p.K, p.typeC,
+                            p.typeA, p.typeB, p.flags);
     }));
   times.erase(times.begin()); // the first makes the library's kernels
   return median(times);

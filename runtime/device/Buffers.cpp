@@ -15,7 +15,6 @@
 #include "isobath/runtime/error.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 namespace isobath::runtime {
@@ -28,8 +27,6 @@ static std::uint64_t paddedBytes(std::uint64_t bytes) {
   return bytes > largest ? largest
                          : std::max(unit, (bytes + unit - 1) / unit * unit);
 }
-
-void Buffers::Release::operator()(void *data) const { std::free(data); }
 
 void Buffers::Call::run() const {
   std::vector<void *> pointers;
@@ -74,7 +71,7 @@ std::uint64_t Buffers::plannedBytes() const {
 void Buffers::allocate() {
   for (auto &[name, block] : blocks) {
     std::uint64_t bytes = paddedBytes(block.bytes);
-    block.data.reset(std::aligned_alloc(ISOBATH_ABI_ALIGNMENT, bytes));
+    block.data = allocateHostMemory(bytes);
     if (!block.data)
       fail("out of memory: buffer ", name, " needs ", block.bytes,
            " bytes, of ", plannedBytes(), " planned in all");

@@ -84,7 +84,8 @@ static std::string emitObject(LoadedModel &model, const Lowering &lowering,
 
 /// Arguments that the runtime's archives, as they were built, make necessary.
 static std::vector<std::string> getLinkArguments() {
-  std::vector<std::string> arguments = {"-ldnnl", "-l:libgomp.so.1"};
+  std::vector<std::string> arguments = {"-ldnnl", "-lopenblas",
+                                        "-l:libgomp.so.1"};
   std::string sanitizers = ISOBATH_SANITIZE;
   if (!sanitizers.empty())
     arguments.push_back("-fsanitize=" + sanitizers);

@@ -20,7 +20,10 @@ static constexpr int repeats = 5;
 
 /// Bytes a second that all threads together read of what no cache holds.
 static double measureBandwidth() {
-  std::vector<std::byte> bytes(std::size_t(256) << 20, std::byte(1));
+  runtime::Buffers buffers;
+  buffers.reserve("read", std::uint64_t(256) << 20);
+  buffers.allocate();
+  std::span<const std::byte> bytes = buffers.get<std::byte>("read");
   std::vector<std::span<const std::byte>> all = {bytes};
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i)

@@ -14,6 +14,7 @@
 
 #include "Parallel.h"
 #include "isobath/runtime/cpu_library.h"
+#include "isobath/runtime/host_memory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +22,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sched.h>
-#include <sys/mman.h>
 
 extern "C" {
 void GOMP_parallel(void (*function)(void *), void *data, unsigned threads,
@@ -103,38 +103,26 @@ void parallelForEach(std::int64_t count, void (*body)(void *, std::int64_t),
 
 namespace {
 struct Workspace {
-  void *data = nullptr;
+  HostMemory memory;
   std::size_t bytes = 0;
-
-  ~Workspace() { std::free(data); }
 };
 } // namespace
 
-/// Allocates in whole huge pages, where it pays: packed operands are read in
-/// all directions, which takes many entries of the page tables otherwise.
-static void *allocate(std::size_t bytes) {
-  const std::size_t hugePage = std::size_t(1) << 21, worthOne = 1 << 18;
-  const std::size_t page = bytes < worthOne ? 4096 : hugePage;
-  const std::size_t rounded = (bytes + page - 1) / page * page;
-  void *data = std::aligned_alloc(page, rounded);
-  if (!data) {
-    std::fprintf(stderr, "error: cpu: no memory for %zu bytes of workspace\n",
-                 rounded);
-    std::abort();
-  }
-  if (page == hugePage)
-    madvise(data, rounded, MADV_HUGEPAGE); // may be refused, which is no error
-  return data;
-}
-
 void *threadWorkspace(std::size_t bytes) {
   static thread_local Workspace workspace;
-  if (bytes > workspace.bytes) {
-    std::free(workspace.data);
-    workspace.data = allocate(bytes);
-    workspace.bytes = bytes;
+  if (bytes <= workspace.bytes)
+    return workspace.memory.get();
+  // A huge page pays for less than a whole one, too.
+  const std::size_t worthOne = hugePageBytes / 8;
+  workspace.bytes = bytes < worthOne ? bytes : std::max(bytes, hugePageBytes);
+  workspace.memory.reset();
+  workspace.memory = allocateHostMemory(workspace.bytes);
+  if (!workspace.memory) {
+    std::fprintf(stderr, "error: cpu: no memory for %zu bytes of workspace\n",
+                 workspace.bytes);
+    std::abort();
   }
-  return workspace.data;
+  return workspace.memory.get();
 }
 
 } // namespace isobath::runtime

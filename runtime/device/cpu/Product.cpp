@@ -1,4 +1,4 @@
-//===- Product.cpp - Matrix products by oneDNN ----------------------------===//
+//===- Product.cpp - Matrix products, by a library and blocks -------------===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,127 +6,67 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// oneDNN's own threads are not used: how it divides a sum among them depends on
-// their number, and with that the bits of the result. C is cut into blocks by
-// the sizes alone, each block is a product over the whole of K, and one thread
-// computes it with a primitive made for one thread.
+// The libraries' own threads are not used: how they divide a sum among them
+// depends on their number, and with that the bits of the result. C is cut into
+// blocks by the sizes alone, each block is a product over the whole of K, and
+// one thread computes it.
 //
-// oneDNN multiplies bf16 only on processors with AVX-512, and never f32 into
-// bf16. What it has no primitive for is widened to f32, block by block.
+// What the library has no product for is widened to f32, block by block.
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockProduct.h"
 #include "Parallel.h"
 #include "Profile.h"
 #include "isobath/runtime/bfloat16.h"
 #include "isobath/runtime/cpu_library.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <oneapi/dnnl/dnnl.hpp>
+#include <string_view>
 
 using namespace isobath::runtime;
 
-extern "C" {
-int omp_get_max_threads();
-void omp_set_num_threads(int count);
-}
-
 //===----------------------------------------------------------------------===//
-// Primitives
+// The library
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// All that a primitive depends on: a product as in cpu_library.h, of matrices
-/// whose stored rows are `pitch` elements apart.
-struct BlockProduct {
-  int64_t M, N, K;
-  int64_t pitchC, pitchA, pitchB;
-  int32_t typeC, typeA, typeB, flags;
-
-  auto operator<=>(const BlockProduct &) const = default;
-};
-
-struct Primitive {
-  dnnl::memory::desc a, b, c, scratchpad;
-  dnnl::matmul matmul; // empty: oneDNN has none
-};
-} // namespace
-
-static const dnnl::engine &engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
+static bool hasAvx512() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f");
+#else
+  return false;
+#endif
 }
 
-static dnnl::memory::desc describe(int64_t rows, int64_t columns, int64_t pitch,
-                                   int32_t type, bool isTransposed) {
-  const auto strides = isTransposed ? dnnl::memory::dims{1, pitch}
-                                    : dnnl::memory::dims{pitch, 1};
-  return {{rows, columns},
-          type == ISOBATH_BF16 ? dnnl::memory::data_type::bf16
-                               : dnnl::memory::data_type::f32,
-          strides};
+/// Ends the program with one line if the user asks for what there is not.
+static const ProductLibrary &chooseLibrary() {
+  const char *variable = std::getenv("ISOBATH_PRODUCTS");
+  const std::string_view asked = variable ? variable : "";
+  if (asked.empty())
+    return !hasAvx512() && useOpenBlasOnOneThread() ? openBlasProducts
+                                                    : oneDnnProducts;
+  if (asked == "onednn")
+    return oneDnnProducts;
+  if (asked != "openblas")
+    std::fprintf(stderr,
+                 "error: ISOBATH_PRODUCTS: given '%s', expected onednn or "
+                 "openblas\n",
+                 variable);
+  else if (useOpenBlasOnOneThread())
+    return openBlasProducts;
+  else
+    std::fprintf(stderr, "error: ISOBATH_PRODUCTS: given 'openblas', but the "
+                         "one installed is not safe for threads; expected "
+                         "libopenblas0-pthread\n");
+  std::exit(1);
 }
 
-static std::unique_ptr<Primitive> makePrimitive(const BlockProduct &product) {
-  auto result = std::make_unique<Primitive>();
-  result->a = describe(product.M, product.K, product.pitchA, product.typeA,
-                       product.flags & ISOBATH_TRANSPOSE_A);
-  result->b = describe(product.K, product.N, product.pitchB, product.typeB,
-                       product.flags & ISOBATH_TRANSPOSE_B);
-  result->c =
-      describe(product.M, product.N, product.pitchC, product.typeC, false);
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (product.flags & ISOBATH_ACCUMULATE) {
-    dnnl::post_ops sum;
-    sum.append_sum(1.0f);
-    attributes.set_post_ops(sum);
-  }
-  // A primitive is planned for the number of threads at its making.
-  const int outside = omp_get_max_threads();
-  omp_set_num_threads(1);
-  const dnnl::matmul::primitive_desc description(
-      dnnl::matmul::desc(result->a, result->b, result->c), attributes, engine(),
-      /*allow_empty=*/true);
-  if (description) {
-    result->scratchpad = description.scratchpad_desc();
-    result->matmul = dnnl::matmul(description);
-  }
-  omp_set_num_threads(outside);
-  return result;
-}
-
-/// Primitives are made once and kept: a model has a few dozen shapes.
-static const Primitive &findPrimitive(const BlockProduct &product) {
-  static std::mutex mutex;
-  static std::map<BlockProduct, std::unique_ptr<Primitive>> primitives;
-  std::lock_guard lock(mutex);
-  std::unique_ptr<Primitive> &entry = primitives[product];
-  if (!entry)
-    entry = makePrimitive(product);
-  return *entry;
-}
-
-/// `workspace` has the bytes of the primitive's scratchpad.
-static void execute(const Primitive &primitive, void *c, const void *a,
-                    const void *b, void *workspace) {
-  static thread_local dnnl::stream stream(engine());
-  const auto memory = [](const dnnl::memory::desc &description,
-                         const void *data) {
-    return dnnl::memory(description, engine(), const_cast<void *>(data));
-  };
-  primitive.matmul.execute(
-      stream, {{DNNL_ARG_SRC, memory(primitive.a, a)},
-               {DNNL_ARG_WEIGHTS, memory(primitive.b, b)},
-               {DNNL_ARG_DST, memory(primitive.c, c)},
-               {DNNL_ARG_SCRATCHPAD, memory(primitive.scratchpad, workspace)}});
+const ProductLibrary &isobath::runtime::productLibrary() {
+  static const ProductLibrary &library = chooseLibrary();
+  return library;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,11 +81,10 @@ static int64_t elementBytes(int32_t type) {
   return type == ISOBATH_BF16 ? sizeof(Bfloat16) : sizeof(float);
 }
 
-/// Whether oneDNN would read A down columns whose elements are far apart: they
-/// may compete for a few places in the caches, up to half of its speed. From a
-/// copy in closer rows it reads faster.
+/// Whether A is to be read from a copy in closer rows.
 static bool readsFarApart(const BlockProduct &product) {
-  return (product.flags & ISOBATH_TRANSPOSE_A) && product.K >= 256 &&
+  return productLibrary().copiesFarRows &&
+         (product.flags & ISOBATH_TRANSPOSE_A) && product.K >= 256 &&
          product.pitchA > product.M;
 }
 
@@ -213,14 +152,15 @@ static Byte *address(Byte *data, int32_t type, int64_t pitch, int64_t row,
 }
 
 namespace {
-/// A product as oneDNN has it: of matrices as they are stored, or of copies.
+/// A product as the library has it: of matrices as they are stored, or of
+/// copies.
 struct Slice {
   Copy a, b;
-  const Primitive &primitive;
+  BlockProduct product;
 
   int64_t bytes() const {
     return a.bytes() + b.bytes() +
-           static_cast<int64_t>(primitive.scratchpad.get_size());
+           static_cast<int64_t>(productLibrary().workspaceBytes(product));
   }
 };
 } // namespace
@@ -238,14 +178,10 @@ static Slice planSlice(const BlockProduct &product, const Copy &c,
   const Copy b(transposeB ? product.N : product.K,
                transposeB ? product.K : product.N, product.pitchB,
                product.typeB, typeOf(product.typeB), false);
-  const Primitive &primitive = findPrimitive(
-      {product.M, product.N, product.K, c.pitchOfCopy, a.pitchOfCopy,
-       b.pitchOfCopy, c.copyType, a.copyType, b.copyType, product.flags});
-  if (!primitive.matmul) {
-    std::fprintf(stderr, "error: cpu: oneDNN has no product of f32 matrices\n");
-    std::abort();
-  }
-  return {a, b, primitive};
+  return {a,
+          b,
+          {product.M, product.N, product.K, c.pitchOfCopy, a.pitchOfCopy,
+           b.pitchOfCopy, c.copyType, a.copyType, b.copyType, product.flags}};
 }
 
 /// `workspace` has the slice's bytes.
@@ -261,12 +197,12 @@ static void multiplySlice(const Slice &slice, void *c, const void *a,
     b = workspace;
     workspace += slice.b.bytes();
   }
-  execute(slice.primitive, c, a, b, workspace);
+  productLibrary().multiply(slice.product, c, a, b, workspace);
 }
 
 static void multiplyBlock(const BlockProduct &product, char *c, const char *a,
                           const char *b) {
-  const bool isNative = static_cast<bool>(findPrimitive(product).matmul);
+  const bool isNative = productLibrary().supports(product);
   const Copy copyC(product.M, product.N, product.pitchC, product.typeC,
                    isNative ? product.typeC : int32_t(ISOBATH_F32), false);
   // Widened copies of so much depth are still in the caches when they are read,
@@ -341,6 +277,7 @@ static Blocks divide(int64_t M, int64_t N, int64_t K, bool transposeA) {
 void isobath_cpu_product(void *c, const void *a, const void *b, int64_t M,
                          int64_t N, int64_t K, int32_t typeC, int32_t typeA,
                          int32_t typeB, int32_t flags) {
+  productLibrary(); // may end the program, which no thread of a loop should
   const ProfiledCall timer{CpuPart::gemm};
   recordProduct({M, N, K, typeC, typeA, typeB, flags});
   auto *bytesC = static_cast<char *>(c);

@@ -16,6 +16,7 @@
 #ifndef ISOBATH_RUNTIME_BUFFERS_H
 #define ISOBATH_RUNTIME_BUFFERS_H
 
+#include "isobath/runtime/host_memory.h"
 #include "isobath/runtime/unit.h"
 
 #include <cassert>
@@ -83,12 +84,9 @@ public:
   }
 
 private:
-  struct Release {
-    void operator()(void *data) const;
-  };
   struct Block {
     std::uint64_t bytes = 0;
-    std::unique_ptr<void, Release> data;
+    HostMemory data;
   };
 
   const Block &find(std::string_view name) const;
