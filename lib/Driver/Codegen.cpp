@@ -9,14 +9,20 @@
 #include "isobath/Driver/Codegen.h"
 #include "isobath/runtime/abi.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Utils/SplitModule.h"
+#include <optional>
 
 using namespace isobath;
 using llvm::Expected;
@@ -118,7 +124,7 @@ static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
       .run(code, modules);
 }
 
-/// Translates and optimises for `machine`.
+/// Translates for `machine`.
 static Expected<std::unique_ptr<llvm::Module>>
 translateFor(llvm::TargetMachine &machine, mlir::ModuleOp module,
              llvm::LLVMContext &context) {
@@ -129,7 +135,6 @@ translateFor(llvm::TargetMachine &machine, mlir::ModuleOp module,
         "the compiled program cannot be translated to LLVM IR");
   code->setDataLayout(machine.createDataLayout());
   code->setTargetTriple(machine.getTargetTriple());
-  optimize(*code, machine);
   return code;
 }
 
@@ -139,7 +144,24 @@ isobath::translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
   auto machine = target.machine.createTargetMachine();
   if (!machine)
     return machine.takeError();
-  return translateFor(**machine, module, context);
+  auto code = translateFor(**machine, module, context);
+  if (code)
+    optimize(**code, **machine);
+  return code;
+}
+
+/// The object of `code`, which is optimised.
+static Expected<std::string> emitObject(llvm::Module &code,
+                                        llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                  llvm::CodeGenFileType::ObjectFile))
+    return llvm::createStringError("LLVM cannot write objects for " +
+                                   machine.getTargetTriple().str());
+  passes.run(code);
+  return std::string(object.begin(), object.end());
 }
 
 Expected<std::string> isobath::compileToObject(mlir::ModuleOp module,
@@ -151,18 +173,80 @@ Expected<std::string> isobath::compileToObject(mlir::ModuleOp module,
   auto code = translateFor(**machine, module, context);
   if (!code)
     return code.takeError();
+  optimize(**code, **machine);
   // Kernels of several units in one program must not clash. After the
   // optimiser, which so sees the same module as for a JIT.
   llvm::internalizeModule(**code, [](const llvm::GlobalValue &value) {
     return value.getName() == ISOBATH_UNIT_SYMBOL;
   });
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
-                                      llvm::CodeGenFileType::ObjectFile))
-    return llvm::createStringError("LLVM cannot write objects for " +
-                                   (*machine)->getTargetTriple().str());
-  passes.run(**code);
-  return std::string(object.begin(), object.end());
+  return emitObject(**code, **machine);
+}
+
+//===----------------------------------------------------------------------===//
+// Archives
+//===----------------------------------------------------------------------===//
+
+/// Parts of a program, as bitcode: contexts are not for several threads, so
+/// each part is read into one of its own.
+static std::vector<std::string> splitIntoBitcode(llvm::Module &code,
+                                                 unsigned parts) {
+  std::vector<std::string> bitcode;
+  auto add = [&](std::unique_ptr<llvm::Module> part) {
+    llvm::raw_string_ostream stream(bitcode.emplace_back());
+    llvm::WriteBitcodeToFile(*part, stream);
+  };
+  llvm::SplitModule(code, parts, add);
+  return bitcode;
+}
+
+static Expected<std::string> compileBitcode(llvm::StringRef bitcode,
+                                            CodeTarget &target) {
+  auto machine = target.machine.createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto code = llvm::parseBitcodeFile({bitcode, "part"}, context);
+  if (!code)
+    return code.takeError();
+  optimize(**code, **machine);
+  return emitObject(**code, **machine);
+}
+
+Expected<std::string> isobath::compileToArchive(mlir::ModuleOp module,
+                                                CodeTarget &target) {
+  auto machine = target.machine.createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto code = translateFor(**machine, module, context);
+  if (!code)
+    return code.takeError();
+  // More than most machines have processors, so that they end together; and not
+  // by the number of those, lest it changed the code.
+  constexpr unsigned parts = 12;
+  std::vector<std::string> bitcode = splitIntoBitcode(**code, parts);
+  std::vector<std::optional<Expected<std::string>>> objects(bitcode.size());
+  {
+    llvm::DefaultThreadPool pool(llvm::hardware_concurrency());
+    for (size_t i = 0; i < bitcode.size(); ++i)
+      pool.async([&, i, own = target]() mutable {
+        objects[i].emplace(compileBitcode(bitcode[i], own));
+      });
+  }
+  llvm::Error error = llvm::Error::success();
+  std::vector<llvm::NewArchiveMember> members;
+  for (std::optional<Expected<std::string>> &object : objects) {
+    if (*object)
+      members.emplace_back(llvm::MemoryBufferRef(**object, "part"));
+    else
+      error = llvm::joinErrors(std::move(error), object->takeError());
+  }
+  if (error)
+    return error;
+  auto archive = llvm::writeArchiveToBuffer(
+      members, llvm::SymtabWritingMode::NormalSymtab,
+      llvm::object::Archive::K_GNU, /*Deterministic=*/true, /*Thin=*/false);
+  if (!archive)
+    return archive.takeError();
+  return (*archive)->getBuffer().str();
 }

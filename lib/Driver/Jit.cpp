@@ -14,8 +14,8 @@ using namespace isobath;
 using llvm::Expected;
 
 Expected<JitUnit>
-isobath::loadObject(std::unique_ptr<llvm::MemoryBuffer> object,
-                    llvm::ArrayRef<JitSymbol> symbols) {
+isobath::loadArchive(std::unique_ptr<llvm::MemoryBuffer> archive,
+                     llvm::ArrayRef<JitSymbol> symbols) {
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
@@ -34,7 +34,8 @@ isobath::loadObject(std::unique_ptr<llvm::MemoryBuffer> object,
   if (!exported)
     return exported.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*exported));
-  if (llvm::Error error = (*jit)->addObjectFile(std::move(object)))
+  if (llvm::Error error = (*jit)->linkStaticLibraryInto(
+          (*jit)->getMainJITDylib(), std::move(archive)))
     return error;
   auto unit = (*jit)->lookup(ISOBATH_UNIT_SYMBOL);
   if (!unit)

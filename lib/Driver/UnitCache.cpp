@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A file holds the hash of the rest of it and the object: a disk that lost a
+// A file holds the hash of the rest of it and the archive: a disk that lost a
 // part of it, or a hand that changed it, is found out before the code runs.
 //
 //===----------------------------------------------------------------------===//
@@ -25,7 +25,7 @@
 using namespace isobath;
 using llvm::StringRef;
 
-/// The bytes in front of an object.
+/// The bytes in front of an archive.
 static constexpr size_t hashSize = LLVM_BLAKE3_OUT_LEN;
 
 static std::string hashOf(llvm::ArrayRef<StringRef> parts) {
@@ -114,13 +114,13 @@ std::unique_ptr<llvm::MemoryBuffer> UnitCache::find(StringRef key) const {
   if (!content || (*content)->getBufferSize() < hashSize)
     return nullptr;
   StringRef stored = (*content)->getBuffer();
-  StringRef object = stored.drop_front(hashSize);
-  if (hashOf(object) != stored.take_front(hashSize))
+  StringRef archive = stored.drop_front(hashSize);
+  if (hashOf(archive) != stored.take_front(hashSize))
     return nullptr;
-  return llvm::MemoryBuffer::getMemBufferCopy(object, key);
+  return llvm::MemoryBuffer::getMemBufferCopy(archive, key);
 }
 
-void UnitCache::store(StringRef key, StringRef object) const {
+void UnitCache::store(StringRef key, StringRef archive) const {
   if (folder.empty() || llvm::sys::fs::create_directories(folder))
     return;
   llvm::SmallString<128> pattern(folder);
@@ -133,7 +133,7 @@ void UnitCache::store(StringRef key, StringRef object) const {
   bool written = false;
   {
     llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
-    stream << hashOf(object) << object;
+    stream << hashOf(archive) << archive;
     stream.flush();
     written = !stream.has_error();
     stream.clear_error();

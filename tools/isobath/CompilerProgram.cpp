@@ -352,7 +352,7 @@ static std::string compile(LoadedModel &model, const Lowering &lowering,
   lowerToStep(model, entries);
   lowerToRouted(model, lowering);
   lowerToUnit(model, lowering, std::move(manifest));
-  return valueOrThrow(compileToObject(*model.module, target));
+  return valueOrThrow(compileToArchive(*model.module, target));
 }
 
 /// For the key of the cache.
@@ -368,13 +368,13 @@ static std::string getName(routing::Schedule schedule) {
   llvm_unreachable("a schedule is one of three");
 }
 
-/// The object of `model`: from the cache, or compiled and put there. What the
+/// The archive of `model`: from the cache, or compiled and put there. What the
 /// code depends on is the model's text, which has the settings in it, and the
 /// options.
 std::unique_ptr<llvm::MemoryBuffer>
-CompilerProgram::getObject(LoadedModel &model, const Lowering &lowering,
-                           const runtime::ProgramRequest &request,
-                           CodeTarget &target) const {
+CompilerProgram::getArchive(LoadedModel &model, const Lowering &lowering,
+                            const runtime::ProgramRequest &request,
+                            CodeTarget &target) const {
   std::vector<std::string> entries =
       request.everyEntry ? getAllEntries() : request.entries;
   UnitCache cache;
@@ -399,28 +399,28 @@ CompilerProgram::getObject(LoadedModel &model, const Lowering &lowering,
   if (!lowering.stepPasses.empty())
     llvm::append_range(parts, passes.readPlugins());
   std::string key = UnitCache::getKey(parts);
-  if (std::unique_ptr<llvm::MemoryBuffer> object = cache.find(key))
-    return object;
-  std::string object = compile(model, lowering, entries, target);
-  cache.store(key, object);
-  return llvm::MemoryBuffer::getMemBufferCopy(object, model.name);
+  if (std::unique_ptr<llvm::MemoryBuffer> archive = cache.find(key))
+    return archive;
+  std::string archive = compile(model, lowering, entries, target);
+  cache.store(key, archive);
+  return llvm::MemoryBuffer::getMemBufferCopy(archive, model.name);
 }
 
 std::string isobath::compileHere(LoadedModel &model) {
   CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
-  return valueOrThrow(compileToObject(*model.module, target));
+  return valueOrThrow(compileToArchive(*model.module, target));
 }
 
-JitUnit isobath::loadJit(std::unique_ptr<llvm::MemoryBuffer> object) {
+JitUnit isobath::loadJit(std::unique_ptr<llvm::MemoryBuffer> archive) {
   llvm::SmallVector<JitSymbol> symbols;
   for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
     symbols.push_back({symbol.name, symbol.address});
-  return valueOrThrow(loadObject(std::move(object), symbols));
+  return valueOrThrow(loadArchive(std::move(archive), symbols));
 }
 
 std::shared_ptr<runtime::Unit>
-isobath::loadUnit(std::unique_ptr<llvm::MemoryBuffer> object) {
-  JitUnit compiled = loadJit(std::move(object));
+isobath::loadUnit(std::unique_ptr<llvm::MemoryBuffer> archive) {
+  JitUnit compiled = loadJit(std::move(archive));
   return std::make_shared<runtime::Unit>(compiled.unit,
                                          std::move(compiled.owner));
 }
@@ -441,5 +441,5 @@ CompilerProgram::load(const runtime::ProgramRequest &request) {
   CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
   Lowering lowering = getLowering(model);
   setThreads();
-  return loadUnit(getObject(model, lowering, request, target));
+  return loadUnit(getArchive(model, lowering, request, target));
 }

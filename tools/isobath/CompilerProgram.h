@@ -71,8 +71,8 @@ public:
 
 private:
   std::unique_ptr<llvm::MemoryBuffer>
-  getObject(LoadedModel &model, const Lowering &lowering,
-            const runtime::ProgramRequest &request, CodeTarget &target) const;
+  getArchive(LoadedModel &model, const Lowering &lowering,
+             const runtime::ProgramRequest &request, CodeTarget &target) const;
 
   std::string modelPath;
   std::string device;                // empty: chosen by the precision
@@ -124,15 +124,16 @@ void lowerToUnit(LoadedModel &model, const Lowering &lowering,
 void emitPlanned(LoadedModel &model, const Lowering &lowering,
                  llvm::json::Object manifest);
 
-/// Compiles what lowerToUnit made for this processor. Throws Error.
+/// Compiles what lowerToUnit made for this processor, to an archive. Throws
+/// Error.
 std::string compileHere(LoadedModel &model);
 
-/// What is in an object for this processor. Throws Error.
-JitUnit loadJit(std::unique_ptr<llvm::MemoryBuffer> object);
+/// What is in an archive for this processor. Throws Error.
+JitUnit loadJit(std::unique_ptr<llvm::MemoryBuffer> archive);
 
 /// The same for the unit of a program.
 std::shared_ptr<runtime::Unit>
-loadUnit(std::unique_ptr<llvm::MemoryBuffer> object);
+loadUnit(std::unique_ptr<llvm::MemoryBuffer> archive);
 
 /// Runs `work`, which reports what is wrong as diagnostics, and throws the
 /// first of them as an Error if it fails.

@@ -68,14 +68,14 @@ explain(LoadedModel &model, const Lowering &lowering, ExplainReport &report) {
   runOrThrow(module.getContext(), [&] { return addKernels(report, module); });
   watch.time([&] { planKernels(model); });
   addArena(report, module);
-  std::string object;
+  std::string archive;
   watch.time([&] {
     emitPlanned(model, lowering, std::move(manifest));
-    object = compileHere(model);
+    archive = compileHere(model);
   });
   report.compileMilliseconds = watch.milliseconds();
   auto unit =
-      loadUnit(llvm::MemoryBuffer::getMemBufferCopy(object, model.name));
+      loadUnit(llvm::MemoryBuffer::getMemBufferCopy(archive, model.name));
   report.plannedBytes = countPlannedBytes(*unit);
   return unit;
 }

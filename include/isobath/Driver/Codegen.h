@@ -56,6 +56,11 @@ translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
 llvm::Expected<std::string> compileToObject(mlir::ModuleOp module,
                                             CodeTarget &target);
 
+/// The same as compileToObject as a static library of several objects, made on
+/// all processors at once. Their number does not depend on that of processors.
+llvm::Expected<std::string> compileToArchive(mlir::ModuleOp module,
+                                             CodeTarget &target);
+
 } // namespace isobath
 
 #endif // ISOBATH_DRIVER_CODEGEN_H

@@ -29,10 +29,10 @@ struct JitSymbol {
   void *address;
 };
 
-/// Links `object`, which compileToObject made for this machine, into this
+/// Links `archive`, which compileToArchive made for this machine, into this
 /// process. It may use `symbols` and everything that the process exports.
-llvm::Expected<JitUnit> loadObject(std::unique_ptr<llvm::MemoryBuffer> object,
-                                   llvm::ArrayRef<JitSymbol> symbols = {});
+llvm::Expected<JitUnit> loadArchive(std::unique_ptr<llvm::MemoryBuffer> archive,
+                                    llvm::ArrayRef<JitSymbol> symbols = {});
 
 } // namespace isobath
 

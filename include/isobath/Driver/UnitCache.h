@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A folder of object files, each named by a hash of all that decides what is in
+// A folder of archives, each named by a hash of all that decides what is in
 // it. Any number of processes may use it at once: files appear whole, by a
 // rename, and are never changed. It is pruned by age and size. Whatever goes
 // wrong with it costs time, never a result.
@@ -33,11 +33,11 @@ public:
   /// this build of the compiler is part of it unasked.
   static std::string getKey(llvm::ArrayRef<std::string> parts);
 
-  /// The object stored under `key`, or null if there is none that is intact.
+  /// The archive stored under `key`, or null if there is none that is intact.
   std::unique_ptr<llvm::MemoryBuffer> find(llvm::StringRef key) const;
 
-  /// Stores `object` under `key`, unless that fails.
-  void store(llvm::StringRef key, llvm::StringRef object) const;
+  /// Stores `archive` under `key`, unless that fails.
+  void store(llvm::StringRef key, llvm::StringRef archive) const;
 
 private:
   std::string folder; // empty: no cache

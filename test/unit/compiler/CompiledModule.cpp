@@ -87,12 +87,12 @@ template <typename T> static T require(llvm::Expected<T> value) {
 
 static JitUnit load(mlir::ModuleOp module) {
   CodeTarget machine = require(describeTarget(nativeCpu));
-  std::string object = require(compileToObject(module, machine));
+  std::string archive = require(compileToArchive(module, machine));
   std::vector<JitSymbol> symbols;
   for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
     symbols.push_back({symbol.name, symbol.address});
   return require(
-      loadObject(llvm::MemoryBuffer::getMemBufferCopy(object), symbols));
+      loadArchive(llvm::MemoryBuffer::getMemBufferCopy(archive), symbols));
 }
 
 CompiledModule::CompiledModule(const std::string &text,
