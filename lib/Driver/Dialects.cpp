@@ -50,6 +50,7 @@ void isobath::registerDialects(DialectRegistry &registry) {
   fusion::registerNetRows(registry);
   reference::registerDepthLoops(registry);
   reference::registerStaticReadLoops(registry);
+  reference::registerTwoPhaseLoops(registry);
   reference::registerNetLoops(registry);
   registry
       .insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,

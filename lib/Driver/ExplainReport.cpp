@@ -154,6 +154,15 @@ static MinimumCounter countMinimum(ModuleOp module) {
           minimum.add(route.getClosed(), route.getPartial(),
                       route.getMixes().size());
         })
+        .Case([&](depth::PartialOp read) {
+          minimum.add(read.getClosed(), Value(), /*mixes=*/0);
+        })
+        .Case([&](depth::MergeOp merge) {
+          minimum.add({}, merge.getPartial(), merge.getMixes().size());
+        })
+        .Case([&](depth::ExtendOp extend) {
+          minimum.add(extend.getNewer(), Value(), extend.getMixes().size());
+        })
         .Case([&](depth::FixedReadOp read) {
           minimum.add(read.getClosed(), read.getPartial(), /*mixes=*/1);
         })
@@ -201,11 +210,17 @@ void isobath::addRoutes(ExplainReport &report, ModuleOp step,
 
 void isobath::addSchedules(ExplainReport &report, ModuleOp routed,
                            int64_t sourceBytes) {
-  Bytes chained =
-      countMinimum(routed).getBackward(getWidth(routed), sourceBytes);
-  Bytes &minimum = report.backward.minimum;
-  minimum.read = std::min(minimum.read, chained.read);
-  minimum.written = std::min(minimum.written, chained.written);
+  // Where every sublayer is a block, a schedule may read fewer sources than a
+  // read of its own for each route.
+  MinimumCounter chained = countMinimum(routed);
+  Bytes forward = chained.getForward(getWidth(routed), sourceBytes),
+        backward = chained.getBackward(getWidth(routed), sourceBytes);
+  auto lower = [](int64_t &bytes, int64_t other) {
+    bytes = std::min(bytes, other);
+  };
+  lower(report.forward.minimum.read, forward.read);
+  lower(report.backward.minimum.read, backward.read);
+  lower(report.backward.minimum.written, backward.written);
 
   auto setRoutes = [&](Operation *op, Direction Site::*pass) {
     SmallVector<Site *> sites = findSites(report, op);

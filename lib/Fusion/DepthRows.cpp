@@ -84,9 +84,12 @@ struct Logits {
 } // namespace
 
 /// Stores Σ_i weight_i s_i of every query, all of them in one pass over the
-/// closed sources.
-static void storeMixes(Logits &l, ArrayRef<Matrix> mixes, Scalars weights,
-                       List closed, std::optional<Matrix> partial) {
+/// closed sources. `start`, where given, is what the sum of a query begins
+/// with.
+static void
+storeMixes(Logits &l, ArrayRef<Matrix> mixes, Scalars weights, List closed,
+           std::optional<Matrix> partial,
+           function_ref<Row(int64_t q, Index head)> start = nullptr) {
   RowBuilder &k = l.k;
   l.heads.forEach([&](Index head) {
     auto addSource = [&](ArrayRef<Row> sums, RowPlace source, Index i) {
@@ -96,9 +99,11 @@ static void storeMixes(Logits &l, ArrayRef<Matrix> mixes, Scalars weights,
         next.push_back(sum + weights.load(l.at(head, i), q) * s);
       return next;
     };
-    SmallVector<Row> zeros(mixes.size(),
-                           k.filled(k.constant(0.0), l.heads.size()));
-    SmallVector<Row> sums = k.carry(k.index(0), closed.count(), zeros,
+    SmallVector<Row> starts;
+    for (size_t q = 0; q < mixes.size(); ++q)
+      starts.push_back(start ? start(q, head)
+                             : k.filled(k.constant(0.0), l.heads.size()));
+    SmallVector<Row> sums = k.carry(k.index(0), closed.count(), starts,
                                     [&](Index i, ArrayRef<Row> sums) {
                                       return addSource(sums, closed[i], i);
                                     });
@@ -217,6 +222,46 @@ static void merge(MergeOp op, RowBuilder &k) {
   });
 }
 
+static void extend(ExtendOp op, RowBuilder &k) {
+  int64_t D = channels(op.getNewer().front()), Q = op.getQueries().size();
+  int64_t first = op.getFirstQuery();
+  k.setRows(countTokens(op.getNewer().front()));
+  SmallVector<Vector> queries = k.vectors("query", op.getQueries());
+  SmallVector<Matrix> olderMixes =
+      k.matrices("older_mix", op.getOlderMixes(), D);
+  List newer = k.list("newer", op.getNewer(), D);
+  Scalars lse = k.scalars("lse", op.getLse(), dimension(op.getLse(), 0));
+  SmallVector<Matrix> mixes = k.matrixOutputs("mix", op.getMixes(), D);
+  Scalars weights = k.scalarsOutput("weights", op.getWeights(), Q);
+  Scalars logits = k.scalarsOutput("logits", op.getLogits(), Q);
+  Scalars rstd = k.scalarsOutput("rstd", op.getRstd());
+  Heads heads{k, D, dimension(op.getLse(), 3)};
+  Scalars shares = k.scratch("shares", Q, heads.heads); // of the older mixes
+
+  Logits l{k, heads, logits, rstd, newer.count()};
+  double epsilon = op.getEpsilon().convertToDouble();
+  k.loop(l.sourceCount, [&](Index i) { l.add(queries, newer[i], i, epsilon); });
+  heads.forEach([&](Index head) {
+    for (int64_t q = 0; q < Q; ++q) {
+      Number older = lse.load(head, first + q);
+      Number largest = larger(l.largest(head, q), older);
+      Number share = exp(older - largest);
+      Number total = share + k.sum(l.sourceCount, [&](Index i) {
+        return exp(logits.load(l.at(head, i), q) - largest);
+      });
+      shares.store(share / total, head, q);
+      k.loop(l.sourceCount, [&](Index i) {
+        weights.store(exp(logits.load(l.at(head, i), q) - largest) / total,
+                      l.at(head, i), q);
+      });
+    }
+  });
+  storeMixes(l, mixes, weights, newer, std::nullopt,
+             [&](int64_t q, Index head) {
+               return shares.load(head, q) * heads.load(olderMixes[q], head);
+             });
+}
+
 static void closedStatistics(ClosedStatisticsOp op, RowBuilder &k) {
   int64_t Q = op.getQueryCount(), first = op.getFirstQuery(),
           available = dimension(op.getLogits(), 0),
@@ -244,6 +289,47 @@ static void closedStatistics(ClosedStatisticsOp op, RowBuilder &k) {
         Number weight = exp(logit - logSumExp);
         weights.store(share ? *share * weight : weight, place, q);
         closedLogits.store(logit, place, q);
+      });
+    }
+  });
+}
+
+static void extendedStatistics(ExtendedStatisticsOp op, RowBuilder &k) {
+  int64_t Q = dimension(op.getNewWeights(), 0), first = op.getFirstQuery(),
+          available = dimension(op.getLogits(), 0),
+          heads = dimension(op.getLogits(), 3);
+  k.setRows(dimension(op.getLogits(), 1) * dimension(op.getLogits(), 2));
+  Scalars lse = k.scalars("lse", op.getLse(), available);
+  Scalars logits = k.scalars("logits", op.getLogits(), available);
+  Scalars rstd = k.scalars("rstd", op.getRstd());
+  Scalars newWeights = k.scalars("new_weights", op.getNewWeights(), Q);
+  Scalars newLogits = k.scalars("new_logits", op.getNewLogits(), Q);
+  Scalars newRstd = k.scalars("new_rstd", op.getNewRstd());
+  Scalars weights = k.scalarsOutput("weights", op.getWeights(), Q);
+  Scalars allLogits = k.scalarsOutput("all_logits", op.getAllLogits(), Q);
+  Scalars allRstd = k.scalarsOutput("all_rstd", op.getAllRstd());
+
+  Index older = rstd.width(), newer = newRstd.width(), all = older + newer;
+  k.loop(older, [&](Index i) { allRstd.store(rstd.load(i), i); });
+  k.loop(newer, [&](Index i) { allRstd.store(newRstd.load(i), older + i); });
+  auto at = [&](Index head, Index sources, Index i) {
+    return heads == 1 ? i : head * sources + i;
+  };
+  k.loop(heads, [&](Index head) {
+    for (int64_t q = 0; q < Q; ++q) {
+      Number logSumExp = lse.load(head, first + q);
+      Number share = k.constant(1.0) - k.sum(newer, [&](Index i) {
+        return newWeights.load(at(head, newer, i), q);
+      });
+      k.loop(older, [&](Index i) {
+        Number logit = logits.load(at(head, older, i), first + q);
+        weights.store(share * exp(logit - logSumExp), at(head, all, i), q);
+        allLogits.store(logit, at(head, all, i), q);
+      });
+      k.loop(newer, [&](Index i) {
+        Index from = at(head, newer, i), to = at(head, all, older + i);
+        weights.store(newWeights.load(from, q), to, q);
+        allLogits.store(newLogits.load(from, q), to, q);
       });
     }
   });
@@ -307,8 +393,11 @@ void isobath::fusion::registerDepthRows(DialectRegistry &registry) {
     RouteOp::attachInterface<RowModel<RouteOp, route>>(*context);
     PartialOp::attachInterface<RowModel<PartialOp, ::partial>>(*context);
     MergeOp::attachInterface<RowModel<MergeOp, merge>>(*context);
+    ExtendOp::attachInterface<RowModel<ExtendOp, extend>>(*context);
     ClosedStatisticsOp::attachInterface<
         RowModel<ClosedStatisticsOp, closedStatistics>>(*context);
+    ExtendedStatisticsOp::attachInterface<
+        RowModel<ExtendedStatisticsOp, extendedStatistics>>(*context);
     FixedReadOp::attachInterface<RowModel<FixedReadOp, fixedRead>>(*context);
     FixedDistributionOp::attachInterface<
         RowModel<FixedDistributionOp, fixedDistribution>>(*context);

@@ -107,10 +107,11 @@ LogicalResult RowLowering::lower(Operation *op) {
     return failure();
   row::KernelOp kernel = kernels.getOrInsert(rows.finish().release());
   row::CallOp call = rows.createCall(kernel);
-  call.setRepeated(llvm::TypeSwitch<Operation *, bool>(op)
-                       .Case<depth::RouteOp, depth::PartialOp, depth::MergeOp>(
-                           [](auto read) { return read.getRepeated(); })
-                       .Default(false));
+  call.setRepeated(
+      llvm::TypeSwitch<Operation *, bool>(op)
+          .Case<depth::RouteOp, depth::PartialOp, depth::MergeOp,
+                depth::ExtendOp>([](auto read) { return read.getRepeated(); })
+          .Default(false));
   op->erase();
   return success();
 }

@@ -111,7 +111,8 @@ void StoredTensors::visit(Operation *op) {
               add(partial);
           })
       .Case([&](depth::PartialOp read) { add(read.getClosed()); })
-      .Case([&](depth::MergeOp merge) { add(merge.getPartial()); });
+      .Case([&](depth::MergeOp merge) { add(merge.getPartial()); })
+      .Case([&](depth::ExtendOp extend) { add(extend.getNewer()); });
 }
 
 /// Where `tensor` is rounded: where it is made or, for an argument of the

@@ -84,58 +84,127 @@ static SmallVector<Group> findGroups(Block &block) {
   return groups;
 }
 
+namespace {
+/// Routes of one group each, in their order: each reads what the one before
+/// does, and what was born since. So it is where every sublayer is a block.
+struct Chain {
+  SmallVector<RouteOp> routes;
+  SmallVector<RouteOp> repeated; // as many, or none
+};
+} // namespace
+
+static bool canBeInChain(const Group &group) {
+  return group.routes.size() == 1 && group.repeated.size() <= 1 &&
+         !RouteOp(group.routes.front()).getPartial();
+}
+
+static bool continues(RouteOp route, RouteOp earlier) {
+  OperandRange closed = route.getClosed(), older = earlier.getClosed();
+  return route.getHeadsAttr() == earlier.getHeadsAttr() &&
+         route.getEpsilonAttr() == earlier.getEpsilonAttr() &&
+         closed.size() > older.size() &&
+         closed.take_front(older.size()) == older;
+}
+
+static SmallVector<Chain> findChains(ArrayRef<Group> groups) {
+  SmallVector<Chain> chains;
+  for (const Group &group : groups) {
+    if (!canBeInChain(group))
+      continue;
+    RouteOp route = group.routes.front();
+    bool startsOne = chains.empty() ||
+                     !continues(route, chains.back().routes.back()) ||
+                     chains.back().repeated.empty() != group.repeated.empty();
+    Chain &chain = startsOne ? chains.emplace_back() : chains.back();
+    chain.routes.push_back(route);
+    llvm::append_range(chain.repeated, group.repeated);
+  }
+  return chains;
+}
+
 //===----------------------------------------------------------------------===//
 // Batching
 //===----------------------------------------------------------------------===//
 
-/// Gives the adjoints of `route` its statistics from `partial`, from query
-/// `first` on, and `merge`, which is null for a route without a partial.
-static void replaceStatistics(RewriterBase &rewriter, RouteOp route,
-                              PartialOp partial, int64_t first, MergeOp merge) {
-  llvm::SetVector<Operation *> adjoints;
-  for (Value statistics : {Value(route.getWeights()), Value(route.getLogits()),
-                           Value(route.getRstd())})
-    adjoints.insert(statistics.user_begin(), statistics.user_end());
-  for (Operation *adjoint : adjoints) {
-    Value weights, logits, rstd;
-    if (merge && isa<RouteAdjointLocalOp>(adjoint)) {
-      weights = merge.getWeights();
-      logits = merge.getLogits();
-      rstd = merge.getRstd();
-    } else {
-      rewriter.setInsertionPoint(adjoint);
-      auto statistics = ClosedStatisticsOp::create(
-          rewriter, route.getLoc(), partial.getLse(), partial.getLogits(),
-          merge ? merge.getWeights() : Value(), route.getQueries().size(),
-          first);
-      weights = statistics.getWeights();
-      logits = statistics.getClosedLogits();
-      rstd = partial.getRstd();
-    }
-    rewriter.modifyOpInPlace(adjoint, [&] {
-      adjoint->replaceUsesOfWith(route.getWeights(), weights);
-      adjoint->replaceUsesOfWith(route.getLogits(), logits);
-      adjoint->replaceUsesOfWith(route.getRstd(), rstd);
-    });
+namespace {
+/// What became of a route: the first `closed` sources are read by `partial`,
+/// whose queries from `first` on are the route's; the others, and the partial
+/// sum, by one of the other two, or there are none.
+struct TwoPhases {
+  RouteOp route;
+  PartialOp partial;
+  int64_t first;
+  MergeOp merge;
+  ExtendOp extend;
+};
+} // namespace
+
+/// Gives `adjoint`, which uses the route's statistics, those of its phases.
+static void replaceStatistics(RewriterBase &rewriter, TwoPhases phases,
+                              Operation *adjoint) {
+  RouteOp route = phases.route;
+  PartialOp partial = phases.partial;
+  MergeOp merge = phases.merge;
+  ExtendOp extend = phases.extend;
+  int64_t first = phases.first;
+  Value weights, logits, rstd;
+  if (merge && isa<RouteAdjointLocalOp>(adjoint)) {
+    weights = merge.getWeights();
+    logits = merge.getLogits();
+    rstd = merge.getRstd();
+  } else if (rewriter.setInsertionPoint(adjoint); extend) {
+    auto statistics = ExtendedStatisticsOp::create(
+        rewriter, route.getLoc(), partial.getLse(), partial.getLogits(),
+        partial.getRstd(), extend.getWeights(), extend.getLogits(),
+        extend.getRstd(), first);
+    weights = statistics.getWeights();
+    logits = statistics.getAllLogits();
+    rstd = statistics.getAllRstd();
+  } else {
+    auto statistics = ClosedStatisticsOp::create(
+        rewriter, route.getLoc(), partial.getLse(), partial.getLogits(),
+        merge ? merge.getWeights() : Value(), route.getQueries().size(), first);
+    weights = statistics.getWeights();
+    logits = statistics.getClosedLogits();
+    rstd = partial.getRstd();
   }
+  rewriter.modifyOpInPlace(adjoint, [&] {
+    adjoint->replaceUsesOfWith(route.getWeights(), weights);
+    adjoint->replaceUsesOfWith(route.getLogits(), logits);
+    adjoint->replaceUsesOfWith(route.getRstd(), rstd);
+  });
 }
 
 /// Replaces `route`, whose queries are those of `partial` from `first` on.
 static void replace(RewriterBase &rewriter, RouteOp route, PartialOp partial,
                     int64_t first) {
-  ValueRange closedMixes =
+  TwoPhases phases{route, partial, first, {}, {}};
+  ValueRange olderMixes =
       ValueRange(partial.getMixes()).slice(first, route.getQueries().size());
-  MergeOp merge;
+  ValueRange newer = route.getClosed().drop_front(partial.getClosed().size());
+  IntegerAttr firstQuery = rewriter.getI64IntegerAttr(first);
+  ValueRange mixes = olderMixes;
+  rewriter.setInsertionPoint(route);
   if (Value openBlock = route.getPartial()) {
-    rewriter.setInsertionPoint(route);
-    merge = MergeOp::create(
-        rewriter, route.getLoc(), route.getQueries(), closedMixes, openBlock,
-        partial.getLse(), route.getEpsilonAttr(),
-        rewriter.getI64IntegerAttr(first), route.getRepeatedAttr());
+    phases.merge = MergeOp::create(rewriter, route.getLoc(), route.getQueries(),
+                                   olderMixes, openBlock, partial.getLse(),
+                                   route.getEpsilonAttr(), firstQuery,
+                                   route.getRepeatedAttr());
+    mixes = phases.merge.getMixes();
+  } else if (!newer.empty()) {
+    phases.extend = ExtendOp::create(rewriter, route.getLoc(),
+                                     route.getQueries(), olderMixes, newer,
+                                     partial.getLse(), route.getEpsilonAttr(),
+                                     firstQuery, route.getRepeatedAttr());
+    mixes = phases.extend.getMixes();
   }
-  replaceStatistics(rewriter, route, partial, first, merge);
-  rewriter.replaceAllUsesWith(route.getMixes(),
-                              merge ? merge.getMixes() : closedMixes);
+  llvm::SetVector<Operation *> adjoints;
+  for (Value statistics : {Value(route.getWeights()), Value(route.getLogits()),
+                           Value(route.getRstd())})
+    adjoints.insert(statistics.user_begin(), statistics.user_end());
+  for (Operation *adjoint : adjoints)
+    replaceStatistics(rewriter, phases, adjoint);
+  rewriter.replaceAllUsesWith(route.getMixes(), mixes);
   rewriter.eraseOp(route);
 }
 
@@ -199,20 +268,36 @@ void BatchRoutes::runOnBlock(Block &block) {
       join(rewriter, batch);
     }
   };
+  auto decide = [&](ArrayRef<RouteOp> routes) {
+    routing::RouteGroup group = getGroup(routes);
+    routing::Decision decision = decideForward(schedule, group, machine);
+    if (!decision.batched)
+      remarks.notBatched(routing::asOperations(routes), "read", group,
+                         decision);
+    return decision.batched;
+  };
   SmallVector<Group> groups = findGroups(block);
   for (Group &group : groups) {
-    if (group.routes.empty())
+    if (group.routes.empty() || canBeInChain(group) || !decide(group.routes))
       continue;
-    routing::RouteGroup reads = getGroup(group.routes);
-    routing::Decision decision = decideForward(schedule, reads, machine);
-    if (!decision.batched) {
-      remarks.notBatched(routing::asOperations(group.routes), "read", reads,
-                         decision);
-      continue;
-    }
     batchAll(group.routes);
     // By the same arithmetic as those that they repeat, for the same bits.
     batchAll(group.repeated);
+  }
+  for (Chain &chain : findChains(groups)) {
+    ArrayRef<RouteOp> repeated = chain.repeated;
+    for (ArrayRef<RouteOp> batch :
+         routing::divideChain(ArrayRef(chain.routes), machine.mostRoutes)) {
+      ArrayRef<RouteOp> repetitions;
+      if (!repeated.empty()) {
+        repetitions = repeated.take_front(batch.size());
+        repeated = repeated.drop_front(batch.size());
+      }
+      if (!decide(batch))
+        continue;
+      batchAll(batch);
+      batchAll(repetitions);
+    }
   }
 }
 

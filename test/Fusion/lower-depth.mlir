@@ -169,6 +169,31 @@ func.func @phases(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 
 // -----
 
+// An extension of the second of two queries by sources that are a list: one
+// loop for their numbers and one for the mix, which starts with the older one.
+// CHECK-LABEL: func.func @extension
+// CHECK: row.call @extend(%arg0, %{{.*}}#1, [%arg3, %arg4], %{{.*}}#2)
+// CHECK-LABEL: row.kernel private @extend(
+// CHECK-SAME: %query: !row.vector<8xf32>, %older_mix: !row.matrix<8xf32>, %newer: !row.list<8xf32>, %lse: !row.scalars<2xf32>)
+// CHECK: scf.for
+// CHECK: row.load_scalar %lse[%c0] plane(%c1)
+// CHECK: arith.maximumf
+// CHECK: %[[START:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[START]])
+func.func @extension(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                     %b: tensor<2x3x8xf32>, %c: tensor<2x3x8xf32>,
+                     %d: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %o:2, %lse, %l, %r = depth.partial queries(%u, %u : tensor<8xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  %h, %a, %l1, %r1 = depth.extend queries(%u : tensor<8xf32>)
+    mixes(%o#1 : tensor<2x3x8xf32>) newer(%c, %d : tensor<2x3x8xf32>)
+    lse(%lse : tensor<2x2x3x1xf32>)
+    {epsilon = 1.0e-6 : f64, first_query = 1 : i64}
+  return %h : tensor<2x3x8xf32>
+}
+
+// -----
+
 // The second of two queries, merged: its place in the logits is not that in the
 // weights.
 // CHECK-LABEL: func.func @statistics

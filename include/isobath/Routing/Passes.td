@@ -75,6 +75,13 @@ def BatchRoutes : Pass<"isobath-batch-routes", "::mlir::ModuleOp"> {
     of the adjoint. A route whose statistics have other uses stays as it is.
     Repeated routes become repeated ops of their own.
 
+    Where every sublayer closes a block, no two routes have the same sources,
+    but each has those of the one before. Of neighbours, about √N of N, one
+    `depth.partial` then reads the sources that all of them have, and a
+    `depth.extend` in each place those born in between; adjoints get statistics
+    of all from `depth.extended_statistics`. Of the N²/2 reads one by one some
+    N √N are left, and N mixes are written and read.
+
     With `schedule` `auto`, the routes of a block are batched if what they then
     move costs less; repeated ones then do as the others. At most `most-routes`
     share one `depth.partial`, so that kernels do not grow with the model.

@@ -114,6 +114,9 @@ void PartialOp::getEffects(Effects &effects) {
 void MergeOp::getEffects(Effects &effects) {
   addEffectOfRepetition(getRepeated(), effects);
 }
+void ExtendOp::getEffects(Effects &effects) {
+  addEffectOfRepetition(getRepeated(), effects);
+}
 
 /// The constraints C1 to C5 of reads with queries.
 static LogicalResult verifyRead(Operation *op, ValueRange queries,

@@ -1,5 +1,4 @@
-//===- TwoPhaseOps.cpp - Types and constraints of merges and their adjoints
-//===//
+//===- TwoPhaseOps.cpp - Types and constraints of routes in two phases ----===//
 //
 // Part of the Isobath project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -88,35 +87,88 @@ LogicalResult MergeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// What a merge and its adjoint ask of queries and closed mixes.
+/// What a merge, its adjoint and an extension ask of queries and the mixes to
+/// which they add sources of the type of `source`.
 static LogicalResult verifyMergedQueries(Operation *op, ValueRange queries,
-                                         ValueRange mixes, Value partial) {
+                                         ValueRange mixes, Value source,
+                                         StringRef mix = "closed mix",
+                                         StringRef plural = "closed mixes") {
   if (failed(verifySome(op, "query", queries)) || // C1
-      failed(verifyCount(op, "closed mixes", mixes, queries.size())) ||
-      failed(verifyAllOfType(op, "closed mix", mixes.getTypes(),
-                             partial.getType())))
+      failed(verifyCount(op, plural, mixes, queries.size())) ||
+      failed(verifyAllOfType(op, mix, mixes.getTypes(), source.getType())))
     return failure();
   return verifyAllOfType(op, "query", queries.getTypes(),
-                         queryType(ActivationShape(partial))); // C2
+                         queryType(ActivationShape(source))); // C2
+}
+
+/// Whether `queries` queries follow `first` of the `available` ones of `what`.
+static LogicalResult verifyFirstQuery(Operation *op, int64_t first,
+                                      int64_t queries, int64_t available,
+                                      StringRef what) {
+  if (first < 0 || first > available - queries)
+    return op->emitOpError()
+           << "expected 'first_query' such that " << queries << " of the "
+           << available << " queries of '" << what << "' follow, got " << first;
+  return success();
+}
+
+/// The constraint C3 of ops that add sources of the shape of `owner`.
+static LogicalResult verifyLse(Operation *op, Value lse, int64_t first,
+                               int64_t queries, const ActivationShape &shape,
+                               StringRef owner) {
+  auto type = cast<RankedTensorType>(lse.getType());
+  int64_t available = type.getDimSize(0), heads = headsOf(lse);
+  if (failed(verifyFirstQuery(op, first, queries, available, "lse")) ||
+      failed(verifyDivides(op, "the heads of 'lse'", heads,
+                           ("channels of " + owner).str(), shape.width)))
+    return failure();
+  return verifyTensor(op, "'lse'", type,
+                      headScalarsType(available, shape, heads).getShape(),
+                      shape.arithmetic);
 }
 
 LogicalResult MergeOp::verify() {
   if (failed(verifyMergedQueries(*this, getQueries(), getClosedMixes(),
                                  getPartial())))
     return failure();
-  ActivationShape shape(getPartial());
-  int64_t first = getFirstQuery(), available = getLse().getType().getDimSize(0);
-  int64_t queries = getQueries().size();
-  if (first < 0 || first > available - queries) // C3
-    return emitOpError() << "expected 'first_query' such that " << queries
-                         << " of the " << available
-                         << " queries of 'lse' follow, got " << first;
-  int64_t heads = headsOf(getLse());
-  if (failed(verifyDivides(*this, "the heads of 'lse'", heads, // C3
-                           "channels of the partial", shape.width)) ||
-      failed(verifyTensor(*this, "'lse'", getLse().getType(),
-                          headScalarsType(available, shape, heads).getShape(),
-                          shape.arithmetic)))
+  if (failed(verifyLse(*this, getLse(), getFirstQuery(), getQueries().size(),
+                       ActivationShape(getPartial()), "the partial"))) // C3
+    return failure();
+  return verifyPositive(*this, "'epsilon'", getEpsilon()); // C4
+}
+
+//===----------------------------------------------------------------------===//
+// Extension
+//===----------------------------------------------------------------------===//
+
+LogicalResult ExtendOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> location,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  if (adaptor.getNewer().empty()) // C1
+    return emitOptionalError(location, "expected at least one newer source");
+  auto shape = ActivationShape::infer(location, "a newer source",
+                                      adaptor.getNewer().front());
+  if (failed(shape) ||
+      failed(inferTensor(location, "'lse'", adaptor.getLse(), 4)))
+    return failure();
+  int64_t queries = adaptor.getQueries().size(),
+          sources = adaptor.getNewer().size();
+  types.append(queries, adaptor.getNewer().front().getType());
+  types.append(
+      2, distributionType(queries, *shape, headsOf(adaptor.getLse()), sources));
+  types.push_back(sourceScalarsType(*shape, sources));
+  return success();
+}
+
+LogicalResult ExtendOp::verify() {
+  Value first = getNewer().front();
+  if (failed(verifyMergedQueries(*this, getQueries(), getOlderMixes(), first,
+                                 "older mix", "older mixes")) ||
+      failed(verifyAllOfType(*this, "newer source", getNewer().getTypes(),
+                             first.getType())) || // C1
+      failed(verifyLse(*this, getLse(), getFirstQuery(), getQueries().size(),
+                       ActivationShape(first), "a source"))) // C3
     return failure();
   return verifyPositive(*this, "'epsilon'", getEpsilon()); // C4
 }
@@ -164,12 +216,8 @@ LogicalResult MergeAdjointOp::verify() {
                           sourceScalarsType(shape, 1).getShape(),
                           shape.arithmetic)))
     return failure();
-  int64_t first = getFirstQuery(), available = getLseQueries();
-  if (first < 0 || available < queries || first > available - queries) // C4
-    return emitOpError() << "expected 'first_query' such that " << queries
-                         << " of the " << available
-                         << " queries of 'lse' follow, got " << first;
-  return success();
+  return verifyFirstQuery(*this, getFirstQuery(), queries, getLseQueries(),
+                          "lse"); // C4
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,12 +244,9 @@ LogicalResult ClosedStatisticsOp::verify() {
   RankedTensorType logits = getLogits().getType();
   Type arithmetic = logits.getElementType();
   int64_t queries = getQueryCount(), first = getFirstQuery();
-  int64_t available = logits.getDimSize(0);
-  if (first < 0 || first > available - queries) // C1
-    return emitOpError() << "expected 'first_query' such that " << queries
-                         << " of the " << available
-                         << " queries of 'logits' follow, got " << first;
-  if (failed(verifyTensor(*this, "'lse'", getLse().getType(), // C2
+  if (failed(verifyFirstQuery(*this, first, queries, logits.getDimSize(0),
+                              "logits")) ||                   // C1
+      failed(verifyTensor(*this, "'lse'", getLse().getType(), // C2
                           logits.getShape().drop_back(), arithmetic)))
     return failure();
   if (!getMerged())
@@ -211,4 +256,45 @@ LogicalResult ClosedStatisticsOp::verify() {
   merged.back() = 1;
   return verifyTensor(*this, "'merged'", getMerged().getType(), merged, // C3
                       arithmetic);
+}
+
+LogicalResult ExtendedStatisticsOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  auto older = inferTensor(location, "'logits'", adaptor.getLogits(), 5),
+       newer =
+           inferTensor(location, "'new_weights'", adaptor.getNewWeights(), 5);
+  if (failed(older) || failed(newer))
+    return failure();
+  SmallVector<int64_t> shape(newer->getShape());
+  shape.back() += older->getShape().back();
+  types.append(2, older->clone(shape));
+  types.push_back(older->clone({shape[1], shape[2], shape[4]}));
+  return success();
+}
+
+LogicalResult ExtendedStatisticsOp::verify() {
+  RankedTensorType logits = getLogits().getType(),
+                   newer = getNewWeights().getType();
+  Type arithmetic = logits.getElementType();
+  if (failed(verifyFirstQuery(*this, getFirstQuery(), newer.getDimSize(0),
+                              logits.getDimSize(0), "logits")) || // C1
+      failed(verifyTensor(*this, "'lse'", getLse().getType(),
+                          logits.getShape().drop_back(), arithmetic)))
+    return failure();
+  SmallVector<int64_t> expected(logits.getShape()); // C2
+  expected.front() = newer.getDimSize(0);
+  expected.back() = newer.getShape().back();
+  auto rstdOf = [](ArrayRef<int64_t> shape) {
+    return SmallVector<int64_t>{shape[1], shape[2], shape[4]};
+  };
+  if (failed(
+          verifyTensor(*this, "'new_weights'", newer, expected, arithmetic)) ||
+      failed(verifyTensor(*this, "'new_logits'", getNewLogits().getType(),
+                          expected, arithmetic)) ||
+      failed(verifyTensor(*this, "'rstd'", getRstd().getType(),
+                          rstdOf(logits.getShape()), arithmetic)))
+    return failure();
+  return verifyTensor(*this, "'new_rstd'", getNewRstd().getType(),
+                      rstdOf(expected), arithmetic);
 }

@@ -326,3 +326,46 @@ func.func @repeated(%w: tensor<64xf32>, %e: tensor<2x8x64xf32>,
     {epsilon = 1.0e-6 : f64, first_query = 0 : i64, repeated}
   return
 }
+
+// CHECK-LABEL: func.func @extend
+// CHECK: %{{[^ ,)]+}}, %[[A:[a-z0-9_]+]], %[[L:[a-z0-9_]+]], %[[R:[a-z0-9_]+]] = depth.extend
+// CHECK-SAME: queries(%{{[^ ,)]+}} : tensor<64xf32>)
+// CHECK-SAME: mixes(%{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: newer(%{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x8x64xf32>)
+// CHECK-SAME: lse(%{{[^ ,)]+}} : tensor<2x2x8x4xf32>)
+// CHECK-SAME: {epsilon = 9.99{{[0-9]+}}E-7 : f64, first_query = 1 : i64, repeated}
+// CHECK: return %[[A]], %[[L]], %[[R]] : tensor<1x2x8x4x2xf32>, tensor<1x2x8x4x2xf32>, tensor<2x8x2xf32>
+func.func @extend(%w: tensor<64xf32>, %o: tensor<2x8x64xf32>,
+                  %b0: tensor<2x8x64xf32>, %b1: tensor<2x8x64xf32>,
+                  %lse: tensor<2x2x8x4xf32>)
+    -> (tensor<1x2x8x4x2xf32>, tensor<1x2x8x4x2xf32>, tensor<2x8x2xf32>) {
+  %h, %a, %l, %r = depth.extend queries(%w : tensor<64xf32>)
+    mixes(%o : tensor<2x8x64xf32>) newer(%b0, %b1 : tensor<2x8x64xf32>)
+    lse(%lse : tensor<2x2x8x4xf32>)
+    {epsilon = 1.0e-6 : f64, first_query = 1 : i64, repeated}
+  return %a, %l, %r
+    : tensor<1x2x8x4x2xf32>, tensor<1x2x8x4x2xf32>, tensor<2x8x2xf32>
+}
+
+// CHECK-LABEL: func.func @extended_statistics
+// CHECK: %[[A:[a-z0-9_]+]], %[[L:[a-z0-9_]+]], %[[R:[a-z0-9_]+]] = depth.extended_statistics from 1
+// CHECK-SAME: lse(%{{[^ ,)]+}} : tensor<3x2x8x4xf32>)
+// CHECK-SAME: logits(%{{[^ ,)]+}} : tensor<3x2x8x4x2xf32>)
+// CHECK-SAME: rstd(%{{[^ ,)]+}} : tensor<2x8x2xf32>)
+// CHECK-SAME: newer(%{{[^ ,)]+}}, %{{[^ ,)]+}}, %{{[^ ,)]+}} : tensor<2x2x8x4x3xf32>, tensor<2x2x8x4x3xf32>, tensor<2x8x3xf32>)
+// CHECK: return %[[A]], %[[L]], %[[R]] : tensor<2x2x8x4x5xf32>, tensor<2x2x8x4x5xf32>, tensor<2x8x5xf32>
+func.func @extended_statistics(%lse: tensor<3x2x8x4xf32>,
+                               %logits: tensor<3x2x8x4x2xf32>,
+                               %rstd: tensor<2x8x2xf32>,
+                               %a: tensor<2x2x8x4x3xf32>,
+                               %l: tensor<2x2x8x4x3xf32>,
+                               %r: tensor<2x8x3xf32>)
+    -> (tensor<2x2x8x4x5xf32>, tensor<2x2x8x4x5xf32>, tensor<2x8x5xf32>) {
+  %alpha, %al, %ar = depth.extended_statistics from 1
+    lse(%lse : tensor<3x2x8x4xf32>) logits(%logits : tensor<3x2x8x4x2xf32>)
+    rstd(%rstd : tensor<2x8x2xf32>)
+    newer(%a, %l, %r : tensor<2x2x8x4x3xf32>, tensor<2x2x8x4x3xf32>,
+          tensor<2x8x3xf32>)
+  return %alpha, %al, %ar
+    : tensor<2x2x8x4x5xf32>, tensor<2x2x8x4x5xf32>, tensor<2x8x5xf32>
+}

@@ -81,6 +81,70 @@ TEST(TwoPhaseRoute, WeightsOfThePartial) {
                   tolerance);
 }
 
+// The second query of a partial over three of five sources, extended by the
+// other two, against a route over all: mixes, and all of its statistics.
+static void expectSameWhenExtended(const std::string &type, Target target,
+                                   double bound) {
+  std::string text = R"(
+    func.func @whole(%u: tensor<8xTYPE>, %w: tensor<8xTYPE>,
+        %a: tensor<2x3x8xTYPE>, %b: tensor<2x3x8xTYPE>, %c: tensor<2x3x8xTYPE>,
+        %d: tensor<2x3x8xTYPE>, %e: tensor<2x3x8xTYPE>)
+        -> (tensor<2x3x8xTYPE>, tensor<1x2x3x2x5xTYPE>, tensor<1x2x3x2x5xTYPE>,
+            tensor<2x3x5xTYPE>) {
+      %h, %weights, %logits, %rstd = depth.route queries(%w : tensor<8xTYPE>)
+        closed(%a, %b, %c, %d, %e : tensor<2x3x8xTYPE>) heads(2)
+        {epsilon = 1.0e-6 : f64}
+      return %h, %weights, %logits, %rstd : tensor<2x3x8xTYPE>,
+        tensor<1x2x3x2x5xTYPE>, tensor<1x2x3x2x5xTYPE>, tensor<2x3x5xTYPE>
+    }
+    func.func @parts(%u: tensor<8xTYPE>, %w: tensor<8xTYPE>,
+        %a: tensor<2x3x8xTYPE>, %b: tensor<2x3x8xTYPE>, %c: tensor<2x3x8xTYPE>,
+        %d: tensor<2x3x8xTYPE>, %e: tensor<2x3x8xTYPE>)
+        -> (tensor<2x3x8xTYPE>, tensor<1x2x3x2x5xTYPE>, tensor<1x2x3x2x5xTYPE>,
+            tensor<2x3x5xTYPE>) {
+      %o:2, %lse, %l, %r = depth.partial queries(%u, %w : tensor<8xTYPE>)
+        closed(%a, %b, %c : tensor<2x3x8xTYPE>) heads(2)
+        {epsilon = 1.0e-6 : f64}
+      %h, %na, %nl, %nr = depth.extend queries(%w : tensor<8xTYPE>)
+        mixes(%o#1 : tensor<2x3x8xTYPE>) newer(%d, %e : tensor<2x3x8xTYPE>)
+        lse(%lse : tensor<2x2x3x2xTYPE>)
+        {epsilon = 1.0e-6 : f64, first_query = 1 : i64}
+      %weights, %logits, %rstd = depth.extended_statistics from 1
+        lse(%lse : tensor<2x2x3x2xTYPE>) logits(%l : tensor<2x2x3x2x3xTYPE>)
+        rstd(%r : tensor<2x3x3xTYPE>)
+        newer(%na, %nl, %nr : tensor<1x2x3x2x2xTYPE>, tensor<1x2x3x2x2xTYPE>,
+              tensor<2x3x2xTYPE>)
+      return %h, %weights, %logits, %rstd : tensor<2x3x8xTYPE>,
+        tensor<1x2x3x2x5xTYPE>, tensor<1x2x3x2x5xTYPE>, tensor<2x3x5xTYPE>
+    })";
+  for (size_t at; (at = text.find("TYPE")) != std::string::npos;)
+    text.replace(at, 4, type);
+  CompiledModule module(text, "", target);
+  Tensors arguments = module.arguments("whole");
+  RandomNumbers(/*seed=*/5).fill(arguments);
+  // Queries of this length make logits that overflow exp() in f32 if the
+  // largest is not taken off.
+  for (double &value : arguments[1].values)
+    value *= 100;
+  Tensors whole = module.call("whole", arguments),
+          parts = module.call("parts", arguments);
+  ASSERT_EQ(whole.size(), parts.size());
+  for (size_t i = 0; i < whole.size(); ++i) {
+    SCOPED_TRACE("result " + std::to_string(i));
+    EXPECT_LE(distance(whole[i], parts[i]), bound * norm(whole[i]));
+  }
+}
+
+TEST(TwoPhaseRoute, ExtendedBySourcesBornSince) {
+  expectSameWhenExtended("f64", Target::reference, 1e-11);
+}
+
+// A logit of some hundreds is rounded by 2^-24 of it, which moves its exp() by
+// as much, absolutely.
+TEST(TwoPhaseRoute, ExtendedBySourcesBornSinceOnTheCpu) {
+  expectSameWhenExtended("f32", Target::cpu, 1e-4);
+}
+
 // One op that serves two routes of different numbers of queries and sources
 // against one op for each: gradients of sources add up, those of queries stand
 // side by side. The saved numbers need not come from routes for that.

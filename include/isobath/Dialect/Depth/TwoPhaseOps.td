@@ -210,6 +210,57 @@ def Depth_MergeAdjointOp : Depth_Op<"merge_adjoint",
   }];
 }
 
+def Depth_ExtendOp : Op<Depth_Dialect, "extend",
+    [AlwaysSpeculatable, AttrSizedOperandSegments,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, InferTypeOpAdaptor]> {
+  let summary = "add the sources born since to a route over the older ones";
+  let description = [{
+    Where every sublayer closes a block, routes have only their older sources in
+    common. Given o and L of `depth.partial` over those, and the m `newer`
+    sources s_j, per query and head
+
+        r_j = 1 / sqrt(mean(s_j²) + epsilon),   ℓ_j = r_j (s_j·u)
+        Z = exp L + Σ_j exp ℓ_j,                a_j = exp ℓ_j / Z
+        h = (exp L / Z) o + Σ_j a_j s_j
+
+    which is the route over all sources. `lse` and `first_query` are those of
+    `depth.merge`, to which this op comes down for one source. `weights` a and
+    `logits` ℓ are [Q, B, T, h, m], `rstd` r is [B, T, m]. `repeated` is that of
+    `depth.route`.
+
+    It is made after differentiation, and has no derivative.
+
+    - (C1) as many older mixes as queries, at least one, and at least one newer
+      source, all of one type [B, T, D]
+    - (C2) every query is a vector of D elements of the arithmetic's type
+    - (C3) `lse` is [≥ first_query + Q, B, T, h] with h dividing D, and
+      `first_query` is not negative
+    - (C4) `epsilon` is positive and finite
+
+    ```mlir
+    %h, %a, %l, %r = depth.extend queries(%w : tensor<64xf32>)
+      mixes(%o : tensor<2x8x64xf32>) newer(%b0, %b1 : tensor<2x8x64xf32>)
+      lse(%lse : tensor<2x2x8x4xf32>)
+      {epsilon = 1.0e-6 : f64, first_query = 1 : i64, repeated}
+    ```
+  }];
+  let arguments = (ins Variadic<Net_Vector>:$queries,
+                       Variadic<Net_Activation>:$older_mixes,
+                       Variadic<Net_Activation>:$newer, Depth_HeadScalars:$lse,
+                       F64Attr:$epsilon, I64Attr:$first_query,
+                       UnitAttr:$repeated);
+  let results = (outs Variadic<Net_Activation>:$mixes,
+                      Depth_Distribution:$weights, Depth_Distribution:$logits,
+                      Depth_SourceScalars:$rstd);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    `queries` `(` $queries `:` custom<UniformTypes>(ref($queries), type($queries)) `)`
+    `mixes` `(` $older_mixes `:` custom<UniformTypes>(ref($older_mixes), type($older_mixes)) `)`
+    `newer` `(` $newer `:` custom<UniformTypes>(ref($newer), type($newer)) `)`
+    `lse` `(` $lse `:` type($lse) `)` attr-dict
+  }];
+}
+
 def Depth_ClosedStatisticsOp : Depth_Op<"closed_statistics"> {
   let summary = "how a route in two phases weighs its closed sources";
   let description = [{
@@ -244,6 +295,50 @@ def Depth_ClosedStatisticsOp : Depth_Op<"closed_statistics"> {
     `of` $query_count `queries` `from` $first_query
     `lse` `(` $lse `:` type($lse) `)` `logits` `(` $logits `:` type($logits) `)`
     (`merged` `(` $merged^ `:` type($merged) `)`)? attr-dict
+  }];
+}
+
+def Depth_ExtendedStatisticsOp : Depth_Op<"extended_statistics"> {
+  let summary = "how an extended route weighs all of its sources";
+  let description = [{
+    Of the queries that a `depth.extend` took from `first_query` on, the
+    statistics that `depth.route` has of all sources, the C older ones first:
+    with L = `lse`, ℓ = `logits` and r = `rstd` of the `depth.partial`, and
+    a_j = `new_weights`, `new_logits` and `new_rstd` of the m newer ones
+
+        α_i = (1 − Σ_j a_j) exp(ℓ_i − L) for i < C, then a_j
+
+    `weights` α and `all_logits` ℓ are [Q, B, T, h, C + m], `all_rstd` r is
+    [B, T, C + m].
+
+    - (C1) `lse` is [·, B, T, h] and `logits` [·, B, T, h, C] with the same
+      queries, at least `first_query` + Q of them, and `first_query` is not
+      negative; `rstd` is [B, T, C]
+    - (C2) `new_weights` and `new_logits` are [Q, B, T, h, m], `new_rstd` is
+      [B, T, m]
+
+    ```mlir
+    %alpha, %al, %ar = depth.extended_statistics from 1
+      lse(%lse : tensor<3x2x8x4xf32>) logits(%logits : tensor<3x2x8x4x2xf32>)
+      rstd(%rstd : tensor<2x8x2xf32>)
+      newer(%a, %l, %r : tensor<2x2x8x4x3xf32>, tensor<2x2x8x4x3xf32>,
+            tensor<2x8x3xf32>)
+    ```
+  }];
+  let arguments = (ins Depth_HeadScalars:$lse, Depth_Distribution:$logits,
+                       Depth_SourceScalars:$rstd,
+                       Depth_Distribution:$new_weights,
+                       Depth_Distribution:$new_logits,
+                       Depth_SourceScalars:$new_rstd, I64Attr:$first_query);
+  let results = (outs Depth_Distribution:$weights,
+                      Depth_Distribution:$all_logits,
+                      Depth_SourceScalars:$all_rstd);
+  let assemblyFormat = [{
+    `from` $first_query `lse` `(` $lse `:` type($lse) `)`
+    `logits` `(` $logits `:` type($logits) `)`
+    `rstd` `(` $rstd `:` type($rstd) `)`
+    `newer` `(` $new_weights `,` $new_logits `,` $new_rstd `:`
+    type($new_weights) `,` type($new_logits) `,` type($new_rstd) `)` attr-dict
   }];
 }
 

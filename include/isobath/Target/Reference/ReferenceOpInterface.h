@@ -21,6 +21,7 @@ namespace isobath::reference {
 void registerNetLoops(mlir::DialectRegistry &registry);
 void registerDepthLoops(mlir::DialectRegistry &registry);
 void registerStaticReadLoops(mlir::DialectRegistry &registry);
+void registerTwoPhaseLoops(mlir::DialectRegistry &registry);
 
 /// Attaches `Build` to an op class as its ReferenceOpInterface.
 template <typename OpTy,
