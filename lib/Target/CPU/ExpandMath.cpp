@@ -6,61 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Rows/Arithmetic.h"
 #include "KernelEmitter.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace isobath;
+using namespace isobath::rows;
 
 namespace {
-
-/// Arithmetic on f32 and i32, on scalars or vectors of one shape.
-class Arithmetic {
-public:
-  Arithmetic(OpBuilder &builder, Location loc, Type like)
-      : builder(loc, builder), like(like) {}
-
-  /// `element`, in the shape of all values.
-  Type shaped(Type element) const {
-    auto vector = dyn_cast<VectorType>(like);
-    return vector ? vector.clone(element) : element;
-  }
-  Value number(float value) { return constant(builder.getF32FloatAttr(value)); }
-  Value integer(uint32_t value) {
-    return constant(
-        IntegerAttr::get(builder.getI32Type(), llvm::APInt(32, value)));
-  }
-  template <typename OpTy> Value make(Value left, Value right) {
-    return OpTy::create(builder, left, right);
-  }
-  Value multiplyAdd(Value a, Value b, Value c) {
-    return math::FmaOp::create(builder, a, b, c);
-  }
-  template <typename OpTy> Value convert(Value value, Type element) {
-    return OpTy::create(builder, shaped(element), value);
-  }
-  Value isFloat(arith::CmpFPredicate predicate, Value left, Value right) {
-    return arith::CmpFOp::create(builder, predicate, left, right);
-  }
-  Value select(Value condition, Value ifTrue, Value ifFalse) {
-    return arith::SelectOp::create(builder, condition, ifTrue, ifFalse);
-  }
-
-  ImplicitLocOpBuilder builder;
-
-private:
-  Value constant(TypedAttr value) {
-    if (isa<VectorType>(like))
-      value = DenseElementsAttr::get(cast<VectorType>(shaped(value.getType())),
-                                     ArrayRef<Attribute>(value));
-    return arith::ConstantOp::create(builder, value);
-  }
-
-  Type like;
-};
 
 /// Rounds to nearest, ties to even, in integers. What the machine has for it
 /// flushes subnormals, and a machine that has nothing calls a function.
@@ -160,11 +114,5 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
 void cpu::populateExpandMathPatterns(RewritePatternSet &patterns) {
   patterns.add<ExpandTruncation, ExpandExtension, ExpandExp>(
       patterns.getContext());
-  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-    return llvm::is_contained(
-        {math::ExpM1Op::getOperationName(), math::LogOp::getOperationName(),
-         math::Log1pOp::getOperationName(), math::TanhOp::getOperationName(),
-         math::ErfOp::getOperationName()},
-        name);
-  });
+  populatePolynomialPatterns(patterns);
 }

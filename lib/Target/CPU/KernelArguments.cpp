@@ -9,50 +9,15 @@
 #include "KernelArguments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace isobath;
 using namespace isobath::cpu;
 using namespace isobath::row;
 
-unsigned cpu::getWordCount(Type type) {
-  return llvm::TypeSwitch<Type, unsigned>(type)
-      .Case<MatrixType, SharedVectorType, SumType>([](auto) { return 1; })
-      .Case<ListType>([](auto) { return 2; })
-      .Case<ScalarsType>([](auto) { return 3; });
-}
-
 //===----------------------------------------------------------------------===//
-// Addresses
+// Arguments
 //===----------------------------------------------------------------------===//
-
-Value KernelArguments::constant(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, value);
-}
-Value KernelArguments::multiply(Value left, Value right) {
-  return arith::MulIOp::create(builder, left, right);
-}
-Value KernelArguments::add(Value left, Value right) {
-  return arith::AddIOp::create(builder, left, right);
-}
-
-Value KernelArguments::advance(Value address, Type elementType,
-                               Value elements) {
-  Value offset =
-      arith::IndexCastOp::create(builder, builder.getI64Type(), elements);
-  return LLVM::GEPOp::create(builder, address.getType(), elementType, address,
-                             ArrayRef<LLVM::GEPArg>(offset));
-}
-
-Value KernelArguments::advance(Value address, Type elementType,
-                               int64_t elements) {
-  if (elements == 0)
-    return address;
-  return LLVM::GEPOp::create(
-      builder, address.getType(), elementType, address,
-      ArrayRef<LLVM::GEPArg>(static_cast<int32_t>(elements)));
-}
 
 Value KernelArguments::readWord(Value words, unsigned number, Type type) {
   Value address = advance(words, builder.getI64Type(), number);
@@ -72,66 +37,23 @@ void KernelArguments::clear(Value address, SumType type) {
 
 KernelArguments::KernelArguments(KernelOp kernel, ImplicitLocOpBuilder &builder,
                                  Value words, Value chunk)
-    : builder(builder) {
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    : RowAddresses(builder) {
   unsigned number = 0;
-  auto readAddress = [&] { return readWord(words, number++, pointer); };
-  auto readNumber = [&]() -> Value {
+  setWords(kernel, [&](Type type) -> Value {
+    if (!type.isIndex())
+      return readWord(words, number++, type);
     Value word = readWord(words, number++, builder.getI64Type());
-    return arith::IndexCastOp::create(builder, builder.getIndexType(), word);
-  };
-  for (BlockArgument argument : kernel.getArguments()) {
-    Type type = argument.getType();
-    if (isa<ListType>(type))
-      counts[argument] = readNumber();
-    bases[argument] = readAddress();
-    if (isa<ScalarsType>(type)) {
-      widths[argument] = readNumber();
-      planes[argument] = readNumber();
-    }
-    if (auto sum = dyn_cast<SumType>(type)) {
-      Value index =
-          arith::IndexCastOp::create(builder, builder.getIndexType(), chunk);
-      Value &base = bases[argument];
-      base = advance(base, sum.getArithmeticType(),
-                     multiply(index, constant(sum.getWidth())));
-      clear(base, sum);
-    }
+    return arith::IndexCastOp::create(builder, type, word);
+  });
+  Value part =
+      arith::IndexCastOp::create(builder, builder.getIndexType(), chunk);
+  for (BlockArgument output : kernel.getOutputs()) {
+    auto sum = dyn_cast<SumType>(output.getType());
+    if (!sum)
+      continue;
+    setPart(output, part);
+    clear(getAddress(output, Value(), Value()), sum);
   }
-}
-
-Value KernelArguments::getAddress(Value argument, Value index, Value column) {
-  Type type = argument.getType(), elementType = getElementType(type);
-  Value base = bases.lookup(argument);
-  Value row = currentRow;
-  if (isa<ListType>(type)) {
-    Value slot = advance(base, base.getType(), index);
-    base = LLVM::LoadOp::create(builder, base.getType(), slot);
-  } else if (isa<SharedVectorType>(type)) {
-    row = {};
-  } else if (auto sum = dyn_cast<SumType>(type)) {
-    row = {};
-    elementType = sum.getArithmeticType();
-  } else if (index) {
-    row = index;
-  }
-  if (row)
-    base = advance(base, elementType,
-                   multiply(row, constant(row::getWidth(type))));
-  return column ? advance(base, elementType, column) : base;
-}
-
-Value KernelArguments::getScalarAddress(Value argument, Value index,
-                                        Value plane, Value row) {
-  Type type = argument.getType();
-  Value base = bases.lookup(argument);
-  if (isa<SharedVectorType>(type))
-    return advance(base, getElementType(type), index);
-  Value position =
-      add(multiply(row ? row : currentRow, getWidth(argument)), index);
-  if (plane)
-    position = add(position, multiply(plane, planes.lookup(argument)));
-  return advance(base, getElementType(type), position);
 }
 
 //===----------------------------------------------------------------------===//

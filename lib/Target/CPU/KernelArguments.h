@@ -11,14 +11,8 @@
 //     void k(void *const *arguments, int64_t begin, int64_t end, int64_t chunk)
 //
 // that runs rows begin … end−1 (IsobathRowKernel in isobath/runtime/cpu.h).
-// `arguments` are words of 64 bits, for each argument in order:
-//
-//     matrix, vector   address
-//     list             number of matrices; address of a table of their
-//     addresses scalars          address; scalars of a row; elements from plane
-//     to plane sum              address of its scratch [chunks, width]; row
-//     `chunk` is
-//                      cleared and added to
+// `arguments` are the words of RowAddresses.h. Row `chunk` of each sum's parts
+// is cleared and added to.
 //
 // RowLaunches.cpp writes these words and changes with this file.
 //
@@ -27,9 +21,7 @@
 #ifndef ISOBATH_LIB_TARGET_CPU_KERNELARGUMENTS_H
 #define ISOBATH_LIB_TARGET_CPU_KERNELARGUMENTS_H
 
-#include "isobath/Dialect/Row/RowOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "llvm/ADT/DenseMap.h"
+#include "../Rows/RowAddresses.h"
 
 namespace isobath::cpu {
 
@@ -57,35 +49,12 @@ struct StripGroup {
 /// One vector of stripLanes elements for each strip of a group.
 using Strips = llvm::SmallVector<mlir::Value, groupStrips>;
 
-/// Words that describe an argument of this type (see the top of this file).
-unsigned getWordCount(mlir::Type type);
-
 /// Where the arguments of a kernel lie, as its code sees them.
-class KernelArguments {
+class KernelArguments : public rows::RowAddresses {
 public:
   /// Reads the words at the builder's place and clears the sums of `chunk`.
   KernelArguments(row::KernelOp kernel, mlir::ImplicitLocOpBuilder &builder,
                   mlir::Value words, mlir::Value chunk);
-
-  /// From here on, code is about row number `row`.
-  void setRow(mlir::Value row) { currentRow = row; }
-  mlir::Value getRow() const { return currentRow; }
-
-  /// Matrices in a list.
-  mlir::Value getCount(mlir::Value list) const { return counts.lookup(list); }
-  /// Scalars of a row, in each plane.
-  mlir::Value getWidth(mlir::Value scalars) const {
-    return widths.lookup(scalars);
-  }
-
-  /// Address of the first element that a load, store or accumulation of a row
-  /// means. `index` and `column` may be null.
-  mlir::Value getAddress(mlir::Value argument, mlir::Value index,
-                         mlir::Value column);
-  /// Address of one element of scalars or of a vector. All but `index` may be
-  /// null.
-  mlir::Value getScalarAddress(mlir::Value argument, mlir::Value index,
-                               mlir::Value plane, mlir::Value row);
 
   mlir::Value loadScalar(mlir::Value address, mlir::Type type);
   void storeScalar(mlir::Value value, mlir::Value address);
@@ -103,21 +72,7 @@ public:
 
 private:
   mlir::Value readWord(mlir::Value words, unsigned number, mlir::Type type);
-  mlir::Value advance(mlir::Value address, mlir::Type elementType,
-                      mlir::Value elements);
-  mlir::Value advance(mlir::Value address, mlir::Type elementType,
-                      int64_t elements);
-  mlir::Value multiply(mlir::Value left, mlir::Value right);
-  mlir::Value add(mlir::Value left, mlir::Value right);
-  mlir::Value constant(int64_t value);
   void clear(mlir::Value address, row::SumType type);
-
-  mlir::ImplicitLocOpBuilder &builder;
-  mlir::Value currentRow;
-  llvm::DenseMap<mlir::Value, mlir::Value> bases;  // address of an argument
-  llvm::DenseMap<mlir::Value, mlir::Value> counts; // of lists
-  llvm::DenseMap<mlir::Value, mlir::Value> widths; // of scalars
-  llvm::DenseMap<mlir::Value, mlir::Value> planes; // elements between planes
 };
 
 } // namespace isobath::cpu

@@ -24,6 +24,7 @@
 using namespace mlir;
 using namespace isobath;
 using namespace isobath::cpu;
+using namespace isobath::rows;
 using namespace isobath::row;
 
 void KernelEmitter::emitBlock(Block &block) {
@@ -79,7 +80,7 @@ void KernelEmitter::emitScalar(Operation *op) {
 Value KernelEmitter::extract(Value row, int64_t column) {
   int64_t start = llvm::alignDown(column, stripLanes);
   StripGroup group{index(start),
-                   {std::min(stripLanes, cpu::getWidth(row) - start)}};
+                   {std::min(stripLanes, rows::getWidth(row) - start)}};
   Strips strips = StripEvaluator(*this, group).evaluate(row);
   return vector::ExtractOp::create(builder, strips.front(), column - start);
 }
@@ -90,7 +91,7 @@ void KernelEmitter::startCarriedRows(scf::ForOp loop) {
   llvm::MapVector<int64_t, SmallVector<unsigned>> rows; // by width
   for (auto [number, start] : llvm::enumerate(loop.getInitArgs()))
     if (isRow(start))
-      rows[cpu::getWidth(start)].push_back(number);
+      rows[rows::getWidth(start)].push_back(number);
   for (auto &[width, numbers] : rows) {
     forEachGroup(width, {}, [&](const StripGroup &group, auto) {
       StripEvaluator evaluator(*this, group);
@@ -322,7 +323,7 @@ void KernelEmitter::emitGroup(const KernelSchedule::Pass &pass,
   for (Operation *sink : pass.sinks) {
     rows.emplace_back();
     for (Value row : getConsumedRows(sink))
-      if (cpu::getWidth(row) == pass.width)
+      if (rows::getWidth(row) == pass.width)
         rows.back().push_back(evaluator.evaluate(row));
     auto reduction = dyn_cast<vector::ReductionOp>(sink);
     if (!reduction)
@@ -364,7 +365,7 @@ void KernelEmitter::consume(Operation *sink, int64_t width,
         auto loop = cast<scf::ForOp>(yield->getParentOp());
         for (auto [yielded, argument] :
              llvm::zip_equal(yield.getOperands(), loop.getRegionIterArgs())) {
-          if (!isRow(yielded) || cpu::getWidth(yielded) != width)
+          if (!isRow(yielded) || rows::getWidth(yielded) != width)
             continue;
           arguments.store(rows.front(), getBuffer(argument), group.whole());
           rows = rows.drop_front();
@@ -378,7 +379,7 @@ Value KernelEmitter::getBuffer(Value row) {
     return buffer;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(prologueEnd);
-  int64_t elements = llvm::alignTo(cpu::getWidth(row), stripLanes);
+  int64_t elements = llvm::alignTo(rows::getWidth(row), stripLanes);
   Value size = LLVM::ConstantOp::create(builder, builder.getI64Type(),
                                         builder.getI64IntegerAttr(elements));
   buffer = LLVM::AllocaOp::create(

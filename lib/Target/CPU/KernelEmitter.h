@@ -9,8 +9,8 @@
 #ifndef ISOBATH_LIB_TARGET_CPU_KERNELEMITTER_H
 #define ISOBATH_LIB_TARGET_CPU_KERNELEMITTER_H
 
+#include "../Rows/KernelSchedule.h"
 #include "KernelArguments.h"
-#include "KernelSchedule.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace isobath::cpu {
@@ -19,7 +19,7 @@ namespace isobath::cpu {
 class KernelEmitter {
 public:
   /// Buffers are allocated in front of `prologueEnd`.
-  KernelEmitter(const KernelSchedule &schedule,
+  KernelEmitter(const rows::KernelSchedule &schedule,
                 mlir::ImplicitLocOpBuilder &builder, KernelArguments &arguments,
                 mlir::Operation *prologueEnd)
       : schedule(schedule), builder(builder), arguments(arguments),
@@ -52,15 +52,16 @@ private:
                llvm::function_ref<void(const StripGroup &,
                                        llvm::MutableArrayRef<mlir::Value>)>
                    body);
-  void emitPass(const KernelSchedule::Pass &pass);
+  void emitPass(const rows::KernelSchedule::Pass &pass);
   /// Computes the addresses of loads and stores in front of a pass, as far as
   /// they are the same for all its strips.
-  void prepareAddresses(const KernelSchedule::Pass &pass);
+  void prepareAddresses(const rows::KernelSchedule::Pass &pass);
   void prepareLoads(mlir::Value row);
   mlir::Value createAddress(mlir::Operation *access);
   mlir::Value getAddress(mlir::Operation *access);
   /// Adds to `loaded` the lists that are loaded from.
-  void emitGroup(const KernelSchedule::Pass &pass, const StripGroup &group,
+  void emitGroup(const rows::KernelSchedule::Pass &pass,
+                 const StripGroup &group,
                  llvm::MutableArrayRef<mlir::Value> accumulators,
                  llvm::DenseSet<mlir::Value> &loaded);
   void consume(mlir::Operation *sink, int64_t width, const StripGroup &group,
@@ -69,7 +70,7 @@ private:
   /// for.
   mlir::Value getBuffer(mlir::Value row);
 
-  const KernelSchedule &schedule;
+  const rows::KernelSchedule &schedule;
   mlir::ImplicitLocOpBuilder &builder;
   KernelArguments &arguments;
   mlir::Operation *prologueEnd;
@@ -112,11 +113,6 @@ private:
 /// Patterns for f32: roundings to bf16 and back become integer operations, and
 /// functions like exp polynomials.
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns);
-
-/// Makes of the arithmetic of `function` what every machine computes alike:
-/// what the patterns above expand to, with products and sums fused where the
-/// product has no other use.
-mlir::LogicalResult finishArithmetic(mlir::Operation *function);
 
 } // namespace isobath::cpu
 

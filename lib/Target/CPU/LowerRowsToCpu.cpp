@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Rows/Arithmetic.h"
 #include "KernelEmitter.h"
 #include "LaunchLowering.h"
 #include "isobath/Target/Passes.h"
@@ -22,6 +23,7 @@ namespace isobath {
 using namespace mlir;
 using namespace isobath;
 using namespace isobath::cpu;
+using namespace isobath::rows;
 
 namespace {
 struct LowerRowsToCpu : isobath::impl::LowerRowsToCpuBase<LowerRowsToCpu> {
@@ -56,7 +58,9 @@ static FailureOr<func::FuncOp> compileKernel(row::KernelOp kernel) {
   builder.setInsertionPoint(rows.getBody()->getTerminator());
   KernelEmitter(*schedule, builder, arguments, rows)
       .emitBlock(*kernel.getBody());
-  if (failed(finishArithmetic(function)))
+  RewritePatternSet patterns(function->getContext());
+  populateExpandMathPatterns(patterns);
+  if (failed(finishArithmetic(function, std::move(patterns))))
     return failure();
   return function;
 }

@@ -19,6 +19,7 @@
 using namespace mlir;
 using namespace isobath;
 using namespace isobath::cpu;
+using namespace isobath::rows;
 using namespace isobath::row;
 
 //===----------------------------------------------------------------------===//

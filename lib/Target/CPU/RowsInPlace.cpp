@@ -13,13 +13,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowsInPlace.h"
-#include "KernelSchedule.h"
+#include "../Rows/KernelSchedule.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
 using namespace isobath;
 using namespace isobath::cpu;
+using namespace isobath::rows;
 using namespace isobath::row;
 
 /// Whether running `op` may come to a load of `matrix` for which `isWanted`

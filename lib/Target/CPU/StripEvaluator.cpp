@@ -15,6 +15,7 @@
 using namespace mlir;
 using namespace isobath;
 using namespace isobath::cpu;
+using namespace isobath::rows;
 using namespace isobath::row;
 
 /// Iterations of an innermost loop over sources that are written out: so many

@@ -25,15 +25,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ISOBATH_LIB_TARGET_CPU_KERNELSCHEDULE_H
-#define ISOBATH_LIB_TARGET_CPU_KERNELSCHEDULE_H
+#ifndef ISOBATH_LIB_TARGET_ROWS_KERNELSCHEDULE_H
+#define ISOBATH_LIB_TARGET_ROWS_KERNELSCHEDULE_H
 
 #include "isobath/Dialect/Row/RowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
-namespace isobath::cpu {
+namespace isobath::rows {
 
 /// Whether a value is a row, as opposed to a scalar.
 bool isRow(mlir::Value value);
@@ -90,6 +90,6 @@ private:
   llvm::DenseMap<mlir::Block *, llvm::SmallVector<Phase>> phases;
 };
 
-} // namespace isobath::cpu
+} // namespace isobath::rows
 
-#endif // ISOBATH_LIB_TARGET_CPU_KERNELSCHEDULE_H
+#endif // ISOBATH_LIB_TARGET_ROWS_KERNELSCHEDULE_H

@@ -14,11 +14,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelEmitter.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Arithmetic.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/PatternMatch.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -95,9 +93,18 @@ static void fuseProducts(Operation *function) {
   });
 }
 
-LogicalResult cpu::finishArithmetic(Operation *function) {
-  RewritePatternSet patterns(function->getContext());
-  populateExpandMathPatterns(patterns);
+void rows::populatePolynomialPatterns(RewritePatternSet &patterns) {
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+    return llvm::is_contained(
+        {math::ExpM1Op::getOperationName(), math::LogOp::getOperationName(),
+         math::Log1pOp::getOperationName(), math::TanhOp::getOperationName(),
+         math::ErfOp::getOperationName()},
+        name);
+  });
+}
+
+LogicalResult rows::finishArithmetic(Operation *function,
+                                     RewritePatternSet patterns) {
   if (failed(applyPatternsGreedily(function, std::move(patterns))))
     return function->emitOpError() << "arithmetic could not be lowered";
   fuseProducts(function);

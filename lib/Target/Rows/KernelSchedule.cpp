@@ -13,16 +13,16 @@
 
 using namespace mlir;
 using namespace isobath;
-using namespace isobath::cpu;
+using namespace isobath::rows;
 using namespace isobath::row;
 
-bool cpu::isRow(Value value) { return isa<VectorType>(value.getType()); }
+bool rows::isRow(Value value) { return isa<VectorType>(value.getType()); }
 
-int64_t cpu::getWidth(Value row) {
+int64_t rows::getWidth(Value row) {
   return cast<VectorType>(row.getType()).getNumElements();
 }
 
-SmallVector<Value> cpu::getConsumedRows(Operation *sink) {
+SmallVector<Value> rows::getConsumedRows(Operation *sink) {
   if (auto loop = dyn_cast<scf::ForOp>(sink))
     return llvm::to_vector_of<Value>(
         llvm::make_filter_range(loop.getResults(), isRow));
@@ -30,7 +30,7 @@ SmallVector<Value> cpu::getConsumedRows(Operation *sink) {
       llvm::make_filter_range(sink->getOperands(), isRow));
 }
 
-void cpu::forEachInput(Operation *op, function_ref<void(Value)> visit) {
+void rows::forEachInput(Operation *op, function_ref<void(Value)> visit) {
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
