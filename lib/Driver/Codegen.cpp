@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "isobath/Driver/Codegen.h"
+#include "Optimize.h"
 #include "isobath/runtime/abi.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -102,10 +103,7 @@ Expected<CodeTarget> isobath::describeTarget(llvm::StringRef cpu) {
   return target;
 }
 
-/// Runs LLVM's -O2 on `code`, but for the vectoriser of straight-line code:
-/// what there is to vectorise in row kernels is vectors already, and looking
-/// for more among their many stores takes longer than everything else.
-static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+void isobath::optimize(llvm::Module &code, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
   tuning.LoopInterleaving = true;

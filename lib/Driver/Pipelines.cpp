@@ -15,6 +15,7 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
@@ -22,6 +23,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -104,6 +106,24 @@ void isobath::buildCpuCodePipeline(OpPassManager &manager) {
   manager.addPass(createLowerRowsToCpu());
 }
 
+/// The kernels of a GPU as functions of LLVM's dialect.
+static void lowerDeviceCode(OpPassManager &module) {
+  OpPassManager &manager = module.nest<gpu::GPUModuleOp>();
+  manager.addPass(createSCFToControlFlowPass());
+  // Takes in what the other conversions do, for the dialects that
+  // registerDialects says.
+  manager.addPass(createConvertGpuOpsToNVVMOps());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  tidy(manager);
+}
+
+void isobath::buildNvptxCodePipeline(OpPassManager &manager,
+                                     const nvptx::Architecture &architecture) {
+  manager.addPass(
+      createLowerRowsToNvptx({architecture.name, architecture.ptx.str()}));
+  lowerDeviceCode(manager);
+}
+
 void isobath::buildReferencePipeline(OpPassManager &manager) {
   manager.addPass(createLowerToReference());
   manager.addPass(createPlanMemory());
@@ -158,6 +178,15 @@ struct RoutingPipelineOptions : PassPipelineOptions<RoutingPipelineOptions> {
 };
 } // namespace
 
+namespace {
+struct NvptxPipelineOptions : PassPipelineOptions<NvptxPipelineOptions> {
+  Option<std::string> architecture{*this, "architecture",
+                                   llvm::cl::desc("sm_80, sm_90, …"),
+                                   llvm::cl::init("sm_80")};
+  Option<std::string> ptx{*this, "ptx", llvm::cl::desc("7.8, 8.6, …")};
+};
+} // namespace
+
 void isobath::registerPipelines() {
   PassPipelineRegistration<StepPipelineOptions>(
       "isobath-step", "Derive the entries of a program",
@@ -184,6 +213,13 @@ void isobath::registerPipelines() {
   PassPipelineRegistration<>("isobath-cpu-code",
                              "Lower row kernels to loops over strips",
                              buildCpuCodePipeline);
+  PassPipelineRegistration<NvptxPipelineOptions>(
+      "isobath-nvptx-code", "Make code for NVIDIA GPUs of row kernels",
+      [](OpPassManager &manager, const NvptxPipelineOptions &options) {
+        manager.addPass(
+            createLowerRowsToNvptx({options.architecture, options.ptx}));
+        lowerDeviceCode(manager);
+      });
   PassPipelineRegistration<>("isobath-reference",
                              "Lower entries to the reference target",
                              buildReferencePipeline);

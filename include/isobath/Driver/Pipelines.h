@@ -16,6 +16,7 @@
 #define ISOBATH_DRIVER_PIPELINES_H
 
 #include "isobath/Routing/Schedule.h"
+#include "isobath/Target/NVPTX/Architecture.h"
 #include "mlir/Pass/PassManager.h"
 #include <string>
 #include <vector>
@@ -58,6 +59,11 @@ void buildCpuPipeline(mlir::OpPassManager &manager);
 /// buildLLVMPipeline.
 void buildCpuCodePipeline(mlir::OpPassManager &manager);
 
+/// From row kernels to a `gpu.module` beside them, in the dialects of LLVM and
+/// NVVM.
+void buildNvptxCodePipeline(mlir::OpPassManager &manager,
+                            const nvptx::Architecture &architecture);
+
 /// From entries over tensors to calls of reference kernels, with all
 /// intermediate buffers placed.
 void buildReferencePipeline(mlir::OpPassManager &manager);
@@ -67,7 +73,8 @@ void buildLLVMPipeline(mlir::OpPassManager &manager);
 
 /// Makes the stages available to `--pass-pipeline` as `isobath-step`,
 /// `isobath-routing`, `isobath-bf16`, `isobath-kernels`, `isobath-cpu`,
-/// `isobath-cpu-code`, `isobath-reference` and `isobath-to-llvm`.
+/// `isobath-cpu-code`, `isobath-nvptx-code`, `isobath-reference` and
+/// `isobath-to-llvm`.
 void registerPipelines();
 
 } // namespace isobath

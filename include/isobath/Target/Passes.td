@@ -67,4 +67,33 @@ def LowerRowsToCpu : Pass<"isobath-lower-rows-to-cpu", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def LowerRowsToNvptx : Pass<"isobath-lower-rows-to-nvptx", "::mlir::ModuleOp"> {
+  let summary = "Make kernels of NVIDIA GPUs of row kernels";
+  let description = [{
+    Adds a `gpu.module` with a kernel for each `row.kernel`, whose contract is
+    include/isobath/Target/NVPTX/RowKernels.h, and one for the second stage of
+    each kind of sum over rows. Row kernels, and who calls them, stay.
+
+    Threads have the elements of a row in interleaved chunks of 16 bytes, 16 to
+    32 elements each where registers allow: a warp for a row, or a block of
+    several where rows are wide or many are alive. Rows that do not fit are gone
+    through in strips. The order of all additions is fixed here and depends on
+    the shapes alone.
+  }];
+  let options = [
+    Option<"architecture", "architecture", "std::string", "\"sm_80\"",
+           "What the kernels are for: sm_80, sm_90, sm_100 or sm_120">,
+    Option<"ptx", "ptx", "std::string", "\"\"",
+           "The version of PTX that they will be written in; the lowest that "
+           "the architecture needs unless given">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif // ISOBATH_TARGET_PASSES_TD
