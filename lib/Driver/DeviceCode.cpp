@@ -22,13 +22,11 @@
 using namespace isobath;
 using llvm::Expected;
 
-mlir::OwningOpRef<mlir::ModuleOp> isobath::takeKernels(mlir::ModuleOp module) {
-  mlir::OwningOpRef<mlir::ModuleOp> result(
-      mlir::ModuleOp::create(module.getLoc()));
-  for (auto kernels :
-       llvm::make_early_inc_range(module.getOps<mlir::gpu::GPUModuleOp>()))
-    kernels->moveBefore(result->getBody(), result->getBody()->end());
-  return result;
+mlir::OwningOpRef<mlir::gpu::GPUModuleOp>
+isobath::takeKernels(mlir::ModuleOp module) {
+  auto kernels = *module.getOps<mlir::gpu::GPUModuleOp>().begin();
+  kernels->remove();
+  return kernels;
 }
 
 static Expected<std::unique_ptr<llvm::TargetMachine>>

@@ -13,7 +13,9 @@
 
 #include "Verbs.h"
 #include "isobath/Driver/Codegen.h"
+#include "isobath/Driver/DeviceCode.h"
 #include "isobath/Driver/Link.h"
+#include "isobath/Driver/Pipelines.h"
 #include "isobath/Target/EmitUnit.h"
 #include "isobath/runtime/cpu.h"
 #include "isobath/runtime/error.h"
@@ -44,7 +46,12 @@ struct CompileCommand {
   std::string output;
   std::optional<std::string> cpu;
   std::optional<std::string> linker;
+  std::string target = "cpu"; // or nvptx:ARCHITECTURE
+  std::optional<std::string> ptx;
   std::vector<std::string> overrides;
+
+  /// The architecture of a target that is a GPU.
+  std::optional<nvptx::Architecture> gpu;
 };
 } // namespace
 
@@ -121,6 +128,36 @@ static void emitProgram(LoadedModel &model, const Lowering &lowering,
 }
 
 //===----------------------------------------------------------------------===//
+// Kernels of a GPU
+//===----------------------------------------------------------------------===//
+
+/// What lowerToRouted made, as code for the GPU.
+static std::string emitDeviceCode(LoadedModel &model, const Lowering &lowering,
+                                  const CompileCommand &command) {
+  lowerToKernels(model, lowering);
+  runPipeline(model, [&](mlir::OpPassManager &manager) {
+    buildNvptxCodePipeline(manager, *command.gpu);
+  });
+  auto kernels = takeKernels(*model.module);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (command.stage == "nvvm") {
+    kernels->print(stream);
+    stream << "\n";
+    return text;
+  }
+  llvm::LLVMContext context;
+  auto code = valueOrThrow(translateKernels(*kernels, context, *command.gpu));
+  if (command.stage == "llvm") {
+    code->print(stream, nullptr);
+    return text;
+  }
+  std::string ptx = valueOrThrow(writePtx(*code, *command.gpu));
+  return command.stage == "ptx" ? ptx
+                                : valueOrThrow(assemblePtx(ptx, *command.gpu));
+}
+
+//===----------------------------------------------------------------------===//
 // Stages as text
 //===----------------------------------------------------------------------===//
 
@@ -137,6 +174,9 @@ static std::string emitText(LoadedModel &model, const Lowering &lowering,
   lowerToStep(model, getAllEntries());
   if (command.stage != "step")
     lowerToRouted(model, lowering);
+  if (command.gpu && command.stage != "step" && command.stage != "routed" &&
+      command.stage != "kernels")
+    return emitDeviceCode(model, lowering, command);
   if (command.stage != "llvm") {
     if (command.stage == "kernels")
       lowerToKernels(model, lowering);
@@ -157,8 +197,51 @@ static std::string emitText(LoadedModel &model, const Lowering &lowering,
 // The verb
 //===----------------------------------------------------------------------===//
 
+/// The GPU of --target and --ptx; none for the CPU.
+static std::optional<nvptx::Architecture>
+parseTarget(const CompileCommand &command) {
+  llvm::StringRef name = command.target;
+  if (name == "cpu") {
+    if (command.ptx)
+      throw CLI::ValidationError(
+          "--ptx", "expected --target nvptx:ARCHITECTURE, given cpu");
+    return std::nullopt;
+  }
+  auto architecture = mlir::FailureOr<nvptx::Architecture>();
+  if (name.consume_front("nvptx:"))
+    architecture = nvptx::Architecture::get(name);
+  if (mlir::failed(architecture))
+    throw CLI::ValidationError(
+        "--target", "given " + command.target + ", expected cpu or " +
+                        nvptx::listArchitectures("nvptx:"));
+  if (!command.ptx)
+    return *architecture;
+  if (std::string error = architecture->setPtx(*command.ptx); !error.empty())
+    throw CLI::ValidationError("--ptx", error);
+  return *architecture;
+}
+
+/// Stages that there are for one kind of target alone.
+static void checkStage(const CompileCommand &command) {
+  llvm::StringRef stage = command.stage;
+  bool isOfCpu = stage.empty() || stage == "planned" || stage == "obj";
+  bool isOfGpu = stage == "nvvm" || stage == "ptx" || stage == "cubin";
+  if (command.gpu && isOfCpu)
+    throw CLI::ValidationError(
+        "--target",
+        "given " + command.target +
+            (stage.empty() ? std::string(" without --emit")
+                           : " with --emit=" + command.stage) +
+            ", expected --emit=kernels, nvvm, llvm, ptx or cubin with it");
+  if (!command.gpu && isOfGpu)
+    throw CLI::ValidationError("--emit", "given " + command.stage +
+                                             " for the target cpu, expected " +
+                                             "--target nvptx:ARCHITECTURE");
+}
+
 /// Options that the stage would ignore are refused.
 static void checkOptions(const CompileCommand &command) {
+  checkStage(command);
   bool isProgram = command.stage.empty();
   if (command.cpu && !isProgram && command.stage != "obj")
     throw CLI::ValidationError(
@@ -173,7 +256,8 @@ static void checkOptions(const CompileCommand &command) {
 }
 
 static void runCompile(const CompilerProgram &program,
-                       const CompileCommand &command) {
+                       CompileCommand &command) {
+  command.gpu = parseTarget(command);
   checkOptions(command);
   std::unique_ptr<mlir::MLIRContext> context = createContext();
   LoadOptions options;
@@ -184,6 +268,10 @@ static void runCompile(const CompilerProgram &program,
     throw runtime::Error(
         "--emit: given kernels for the device reference, which "
         "has none, expected planned or --device cpu");
+  if (command.gpu && lowering.device != Device::Cpu)
+    throw runtime::Error("--target: given " + command.target +
+                         " for the device reference, which has no kernels, "
+                         "expected --device cpu");
   if (command.stage.empty()) {
     emitProgram(model, lowering, command);
     return;
@@ -211,10 +299,20 @@ void isobath::addCompileCommand(CLI::App &application,
           "updates; routed: with routes batched; kernels: as fused row "
           "kernels and products; "
           "planned: with every buffer placed; llvm: LLVM IR of the "
-          "whole unit; obj: an object file that exports isobath_unit")
-      ->check(CLI::IsMember(
-          {"model", "step", "routed", "kernels", "planned", "llvm", "obj"}))
+          "whole unit; obj: an object file that exports isobath_unit; for a "
+          "GPU, nvvm, llvm, ptx, cubin: its kernels in that form")
+      ->check(CLI::IsMember({"model", "step", "routed", "kernels", "planned",
+                             "nvvm", "llvm", "ptx", "cubin", "obj"}))
       ->type_name("STAGE");
+  verb->add_option("--target", command->target,
+                   "What kernels are made for: cpu, the default, or an NVIDIA "
+                   "GPU: nvptx:sm_80, nvptx:sm_90, nvptx:sm_100 or "
+                   "nvptx:sm_120")
+      ->type_name("TARGET");
+  verb->add_option("--ptx", command->ptx,
+                   "Version of PTX for a GPU: 7.8, 8.6, …; the lowest that it "
+                   "needs unless given")
+      ->type_name("VERSION");
   verb->add_option("--cpu", command->cpu,
                    "Processor of the object or training binary: native, "
                    "x86-64-v3, znver4, …, for objects also aarch64; x86-64, "

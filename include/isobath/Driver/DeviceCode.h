@@ -26,8 +26,8 @@
 
 namespace isobath {
 
-/// A module with nothing but the kernels of `module`, which loses them.
-mlir::OwningOpRef<mlir::ModuleOp> takeKernels(mlir::ModuleOp module);
+/// The `gpu.module` of `module`, which loses it.
+mlir::OwningOpRef<mlir::gpu::GPUModuleOp> takeKernels(mlir::ModuleOp module);
 
 /// Translates `kernels` to LLVM IR optimised for `architecture`: what the PTX
 /// is written from.

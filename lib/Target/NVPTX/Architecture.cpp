@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
+using namespace isobath;
 using namespace isobath::nvptx;
 
 /// With the lowest version of PTX for each.
@@ -45,13 +46,15 @@ FailureOr<Architecture> Architecture::get(StringRef name) {
   return failure();
 }
 
-std::string Architecture::explain(StringRef given) {
-  std::string names = llvm::join(
-      llvm::map_range(llvm::ArrayRef(architectures).drop_back(),
-                      [](const Architecture &known) { return known.name; }),
-      ", ");
-  return "given the architecture '" + given.str() + "', expected " + names +
-         " or " + std::end(architectures)[-1].name;
+std::string nvptx::listArchitectures(StringRef prefix) {
+  std::string list;
+  size_t left = std::size(architectures);
+  for (const Architecture &known : architectures) {
+    list += prefix.str() + known.name;
+    --left;
+    list += left > 1 ? ", " : left == 1 ? " or " : "";
+  }
+  return list;
 }
 
 std::string Architecture::setPtx(StringRef version) {
@@ -64,7 +67,7 @@ std::string Architecture::setPtx(StringRef version) {
   for (PtxVersion known : ptxVersions)
     if (known >= ptx)
       choices.push_back(known.str());
-  return "given PTX '" + version.str() + "' for " + name + ", expected " +
+  return "given " + version.str() + " for " + name + ", expected " +
          llvm::join(choices, ", ");
 }
 

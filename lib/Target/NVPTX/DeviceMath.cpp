@@ -122,8 +122,10 @@ struct DeviceSqrt : OpRewritePattern<math::SqrtOp> {
                  DeviceReciprocal::isOne(division.getLhs());
         }))
       return rewriter.notifyMatchFailure(op, "expected other uses than 1 / √x");
-    rewriter.replaceOpWithNewOp<LLVM::SqrtOp>(op, op.getType(),
-                                              op.getOperand());
+    // Not as an operation: the conversion to NVVM would call a library.
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, op.getType(), rewriter.getStringAttr("llvm.sqrt"),
+        ValueRange(op.getOperand()));
     return success();
   }
 };

@@ -51,6 +51,9 @@ static gpu::GPUFuncOp createFunction(gpu::GPUModuleOp module, KernelOp kernel,
   function->setAttr(sharedCopiesName,
                     builder.getI64IntegerAttr(shape.sharedCopies));
   function->setAttr(sumsName, builder.getDenseI64ArrayAttr(shape.sums));
+  // Otherwise ptxas may spill a few registers to have more blocks side by side.
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    builder.getI32IntegerAttr(1));
   DeviceArguments::addAttributes(kernel, function);
   return function;
 }
@@ -139,12 +142,14 @@ static LogicalResult lowerKernel(gpu::GPUModuleOp module, KernelOp original) {
 void LowerRowsToNvptx::runOnOperation() {
   FailureOr<Architecture> target = Architecture::get(architecture);
   if (failed(target)) {
-    getOperation().emitError() << Architecture::explain(architecture);
+    getOperation().emitError()
+        << "architecture: given " << architecture << ", expected one of "
+        << listArchitectures() << " without nvptx:";
     return signalPassFailure();
   }
   if (std::string error = ptx.empty() ? "" : target->setPtx(ptx);
       !error.empty()) {
-    getOperation().emitError() << error;
+    getOperation().emitError() << "ptx: " << error;
     return signalPassFailure();
   }
   OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());

@@ -30,10 +30,8 @@ struct Architecture {
   std::string name; // sm_90
   PtxVersion ptx;   // the lowest that it needs, unless another is asked for
 
-  /// One of those that `explain` names.
+  /// One of those that listArchitectures names.
   static mlir::FailureOr<Architecture> get(llvm::StringRef name);
-  /// What is wrong with another name, in one line.
-  static std::string explain(llvm::StringRef given);
   /// Asks for another version; otherwise what is wrong with it, in one line.
   std::string setPtx(llvm::StringRef version);
 
@@ -42,6 +40,9 @@ struct Architecture {
   /// #nvvm.target<…>
   mlir::Attribute getAttribute(mlir::MLIRContext *context) const;
 };
+
+/// "sm_80, … or sm_120", with `prefix` in front of each.
+std::string listArchitectures(llvm::StringRef prefix = "");
 
 } // namespace isobath::nvptx
 
