@@ -14,6 +14,7 @@
 import os
 import pathlib
 import shlex
+import shutil
 import sys
 
 import lit.formats
@@ -50,4 +51,14 @@ if "address" in config.sanitize:
     config.available_features.add("asan")
 if (novels / "valid" / "persuasion.txt").exists():
     config.available_features.add("novels")
+# The assembler of a CUDA toolkit, where isobath would look for it.
+for variable in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"):
+    ptxas = os.path.join(os.environ.get(variable, ""), "bin", "ptxas")
+    if os.environ.get(variable) and os.access(ptxas, os.X_OK):
+        config.environment["CUDA_HOME"] = os.environ[variable]
+        config.available_features.add("ptxas")
+        break
+else:
+    if shutil.which("ptxas"):
+        config.available_features.add("ptxas")
 lit_config.load_config(config, config.sanitizers_config)

@@ -226,6 +226,10 @@ static void checkStage(const CompileCommand &command) {
   llvm::StringRef stage = command.stage;
   bool isOfCpu = stage.empty() || stage == "planned" || stage == "obj";
   bool isOfGpu = stage == "nvvm" || stage == "ptx" || stage == "cubin";
+  if (command.ptx && !isOfGpu && stage != "llvm")
+    throw CLI::ValidationError(
+        "--ptx", "expected --emit=nvvm, llvm, ptx or cubin, given --emit=" +
+                     command.stage);
   if (command.gpu && isOfCpu)
     throw CLI::ValidationError(
         "--target",

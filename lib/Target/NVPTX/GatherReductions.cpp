@@ -8,6 +8,7 @@
 
 #include "RowEmitter.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -45,24 +46,25 @@ struct Gathering {
   Operation *first;
   Operation *place;
 
-  bool collectNeeded(Value value, llvm::SetVector<Operation *> &needed) const;
+  bool collectNeeded(Value value, llvm::SetVector<Operation *> &needed,
+                     llvm::DenseSet<Operation *> &visited) const;
 };
 } // namespace
 
 /// Adds to `needed` what stands behind `place` and has to be in front of it for
 /// `value`, in order; false where that depends on one of these reductions or
 /// cannot be moved.
-bool Gathering::collectNeeded(Value value,
-                              llvm::SetVector<Operation *> &needed) const {
+bool Gathering::collectNeeded(Value value, llvm::SetVector<Operation *> &needed,
+                              llvm::DenseSet<Operation *> &visited) const {
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(first))
     return true;
-  if (needed.contains(op))
+  if (!visited.insert(op).second)
     return true;
   if (op == place || !isMovable(op))
     return false;
   for (Value operand : op->getOperands())
-    if (!collectNeeded(operand, needed))
+    if (!collectNeeded(operand, needed, visited))
       return false;
   if (!op->isBeforeInBlock(place))
     needed.insert(op);
@@ -81,7 +83,8 @@ static void gather(Block &block) {
         later.push_back(op);
     for (Operation *reduction : later) {
       llvm::SetVector<Operation *> needed;
-      if (!gathering.collectNeeded(reduction->getOperand(0), needed))
+      llvm::DenseSet<Operation *> visited;
+      if (!gathering.collectNeeded(reduction->getOperand(0), needed, visited))
         continue;
       for (Operation *op : needed)
         op->moveBefore(place);

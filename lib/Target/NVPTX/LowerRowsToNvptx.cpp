@@ -142,9 +142,8 @@ static LogicalResult lowerKernel(gpu::GPUModuleOp module, KernelOp original) {
 void LowerRowsToNvptx::runOnOperation() {
   FailureOr<Architecture> target = Architecture::get(architecture);
   if (failed(target)) {
-    getOperation().emitError()
-        << "architecture: given " << architecture << ", expected one of "
-        << listArchitectures() << " without nvptx:";
+    getOperation().emitError() << "architecture: given " << architecture
+                               << ", expected " << listArchitectures();
     return signalPassFailure();
   }
   if (std::string error = ptx.empty() ? "" : target->setPtx(ptx);

@@ -117,6 +117,13 @@ int64_t RowLayout::getRowsPerBlock() const {
   return threads == warpThreads ? rowsOfWarps : 1;
 }
 
+int64_t RowLayout::getWidest() const {
+  int64_t widest = 0;
+  for (auto [width, chunk] : chunks)
+    widest = std::max(widest, width);
+  return widest;
+}
+
 /// Whether that was possible.
 bool RowLayout::chooseThreads(KernelOp kernel) {
   constexpr int64_t mostThreads = 1024, blockRegisters = 65536;
@@ -126,9 +133,9 @@ bool RowLayout::chooseThreads(KernelOp kernel) {
                     mostRegisters = 255;
   // Loads of one row that a thread has under way.
   constexpr int64_t mostElements = 32;
-  int64_t widest = 1;
-  for (auto [width, chunk] : chunks)
-    widest = std::max(widest, width);
+  if (chunks.empty())
+    return true; // nothing but scalars
+  int64_t widest = getWidest();
 
   bool isStraight = !hasLoops(kernel);
   // Without reductions, strips need no more loads than registers do.
@@ -169,11 +176,8 @@ FailureOr<RowLayout> RowLayout::get(KernelOp kernel) {
   RowLayout layout;
   layout.findChunks(kernel);
   if (!layout.chooseThreads(kernel)) {
-    int64_t widest = 0;
-    for (auto [width, chunk] : layout.chunks)
-      widest = std::max(widest, width);
     return kernel.emitOpError()
-           << "with a loop has a row of " << widest
+           << "with a loop has a row of " << layout.getWidest()
            << " elements, more than 1024 threads hold in registers, expected "
               "at most 32768";
   }

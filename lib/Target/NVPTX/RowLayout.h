@@ -62,6 +62,7 @@ public:
 
 private:
   void findChunks(row::KernelOp kernel);
+  int64_t getWidest() const;
   bool chooseThreads(row::KernelOp kernel);
 
   RowForm form = RowForm::Registers;

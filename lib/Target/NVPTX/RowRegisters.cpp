@@ -36,6 +36,7 @@ public:
 
 private:
   int64_t count(Value value) const;
+  int64_t countRow(Value value) const;
   int64_t countHoisted(scf::ForOp loop) const;
 
   const RowLayout &layout;
@@ -43,13 +44,30 @@ private:
 };
 } // namespace
 
-/// Of one value; rows of one number take none worth counting.
+/// Whether a row is the same in every iteration of a loop, and LLVM knows.
+static bool isHoisted(Value row) {
+  auto load = row.getDefiningOp<LoadOp>();
+  return load && isa<SharedVectorType>(load.getSource().getType()) &&
+         !load.getColumn() && isa<scf::ForOp>(load->getParentOp());
+}
+
+/// Whether a row is added up as it is computed, element by element.
+static bool isReducedAtOnce(Value row) {
+  return row.hasOneUse() && isa<vector::ReductionOp>(*row.getUsers().begin()) &&
+         !row.getDefiningOp<LoadOp>();
+}
+
+/// Of one value where it stands; rows of one number take none worth counting.
 int64_t RegisterCount::count(Value value) const {
-  if (!rows::isRow(value))
+  if (!rows::isRow(value) || isHoisted(value) || isReducedAtOnce(value))
     return 0;
   if (isa_and_nonnull<vector::BroadcastOp, arith::ConstantOp, vector::StepOp>(
           value.getDefiningOp()))
     return 0;
+  return countRow(value);
+}
+
+int64_t RegisterCount::countRow(Value value) const {
   int64_t width = rows::getWidth(value);
   Type elementType = cast<VectorType>(value.getType()).getElementType();
   int64_t bits =
@@ -59,14 +77,13 @@ int64_t RegisterCount::count(Value value) const {
   return llvm::divideCeil(elements * bits, 32);
 }
 
-/// Vectors are the same in every iteration, and LLVM knows.
+/// Of the rows that a loop has all the while.
 int64_t RegisterCount::countHoisted(scf::ForOp loop) const {
   int64_t sum = 0;
   llvm::DenseSet<Value> counted;
   loop.getBody()->walk([&](LoadOp load) {
-    if (isa<SharedVectorType>(load.getSource().getType()) &&
-        !load.getColumn() && counted.insert(load.getSource()).second)
-      sum += count(load);
+    if (isHoisted(load) && counted.insert(load.getSource()).second)
+      sum += countRow(load);
   });
   return sum;
 }
