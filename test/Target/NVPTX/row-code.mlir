@@ -11,9 +11,9 @@
 // 32 elements a thread. The query is loaded once, every source twice, the norm
 // and each of the two reductions over a source are five shuffles.
 // CHECK-LABEL: .entry route(
-// CHECK-COUNT-8: ld.global.nc.v4.b32
+// CHECK-COUNT-8: ld.global.nc.v{{4.b32|2.b64}}
 // CHECK: ld.global.nc.b64
-// CHECK-COUNT-8: ld.global.v4.b32
+// CHECK-COUNT-8: ld.global.v{{4.b32|2.b64}}
 // CHECK-NOT: ld.global.v4
 // CHECK-COUNT-10: shfl.sync.bfly.b32
 // CHECK-NOT: shfl
@@ -23,11 +23,11 @@
 // CHECK: bar.warp.sync
 // CHECK: ex2.approx.ftz.f32
 // CHECK: ld.global.nc.b64
-// CHECK-COUNT-8: ld.global.v4.b32
+// CHECK-COUNT-8: ld.global.v{{4.b32|2.b64}}
 // CHECK-NOT: ld.global.v4
 // CHECK-COUNT-5: shfl.sync.bfly.b32
 // CHECK-NOT: shfl
-// CHECK-COUNT-8: st.global.v4.b32
+// CHECK-COUNT-8: st.global.v{{4.b32|2.b64}}
 // CHECK-NOT: {{st.global|shfl|bar.sync|ld.global}}
 // CHECK: ret;
 row.kernel private @route(%query: !row.vector<1024xf32>, %sources: !row.list<1024xf32>)
@@ -111,15 +111,15 @@ row.kernel private @tail(%x: !row.matrix<130xbf16>) -> (%y: !row.matrix<130xbf16
 // CHECK-LABEL: .entry norm(
 // CHECK: .maxntid 128, 1, 1
 // CHECK: .minnctapersm 1
-// CHECK-COUNT-4: ld.global.v4.b32
+// CHECK-COUNT-4: ld.global.v{{4.b32|2.b64}}
 // CHECK-NOT: ld.global.{{v|b}}
 // CHECK-COUNT-10: shfl.sync.bfly.b32
 // CHECK-NOT: shfl
 // CHECK-COUNT-2: st.shared.b32
 // CHECK: bar.sync
 // CHECK-NOT: bar.sync
-// CHECK-COUNT-2: ld.shared.v4.b32
-// CHECK-COUNT-4: st.global.v4.b32
+// CHECK-COUNT-2: ld.shared.v{{4.b32|2.b64}}
+// CHECK-COUNT-4: st.global.v{{4.b32|2.b64}}
 // CHECK-NOT: {{st.global|bar.sync|shfl}}
 // CHECK: ret;
 row.kernel private @norm(%x: !row.matrix<4096xbf16>, %w: !row.vector<4096xf32>)
@@ -171,11 +171,11 @@ row.kernel private @cross_entropy(%logits: !row.matrix<50257xf32>) -> (%loss: !r
 // A sum over rows: every warp clears 256 numbers of its own, adds the rows that
 // are its to them, and another kernel adds the warps.
 // CHECK-LABEL: .entry total(
-// CHECK-COUNT-2: st.global.v4.b32
+// CHECK-COUNT-2: st.global.v{{4.b32|2.b64}}
 // CHECK: bar.warp.sync
-// CHECK: ld.global.v4.b32
+// CHECK: ld.global.v{{4.b32|2.b64}}
 // CHECK: add.{{(rn.)?}}f32
-// CHECK: st.global.v4.b32
+// CHECK: st.global.v{{4.b32|2.b64}}
 // CHECK-NOT: {{atom|red[.]}}
 // CHECK: ret;
 // CHECK-LABEL: .entry isobath$sum256xf32$f32(
