@@ -88,22 +88,41 @@ Chunks DeviceArguments::load(Value address, const RowGroup &group,
   return chunks;
 }
 
-void DeviceArguments::store(const Chunks &values, Value address,
-                            const RowGroup &group) {
+/// Builds what `visit` does with each chunk, for threads that are not beyond
+/// the end: where these write, no other thread may even read.
+void DeviceArguments::forEachInside(
+    const Chunks &values, Value address, const RowGroup &group,
+    function_ref<void(Value value, Value place)> visit) {
   Type elementType =
       cast<VectorType>(values.front().getType()).getElementType();
   for (auto [slot, value] : llvm::zip_equal(group.slots, values)) {
     Value place = getPlace(address, slot, elementType);
-    unsigned alignment = getAlignment(group, elementType);
-    if (!slot.inside) {
-      LLVM::StoreOp::create(builder, value, place, alignment);
-      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    if (slot.inside) {
+      auto branch = scf::IfOp::create(builder, slot.inside);
+      builder.setInsertionPoint(branch.thenBlock()->getTerminator());
     }
-    scf::IfOp::create(builder, slot.inside,
-                      [&, value = value](OpBuilder &inner, Location loc) {
-                        LLVM::StoreOp::create(inner, loc, value, place,
-                                              alignment);
-                        scf::YieldOp::create(inner, loc);
-                      });
+    visit(value, place);
   }
+}
+
+void DeviceArguments::store(const Chunks &values, Value address,
+                            const RowGroup &group) {
+  forEachInside(values, address, group, [&](Value value, Value place) {
+    LLVM::StoreOp::create(
+        builder, value, place,
+        getAlignment(group, getElementTypeOrSelf(value.getType())));
+  });
+}
+
+void DeviceArguments::addTo(const Chunks &values, Value address,
+                            const RowGroup &group) {
+  forEachInside(values, address, group, [&](Value value, Value place) {
+    unsigned alignment =
+        getAlignment(group, getElementTypeOrSelf(value.getType()));
+    Value sum =
+        LLVM::LoadOp::create(builder, value.getType(), place, alignment);
+    LLVM::StoreOp::create(builder, arith::AddFOp::create(builder, sum, value),
+                          place, alignment);
+  });
 }

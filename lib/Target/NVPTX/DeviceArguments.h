@@ -50,10 +50,15 @@ public:
   Chunks load(mlir::Value address, const RowGroup &group,
               mlir::Type elementType);
   void store(const Chunks &values, mlir::Value address, const RowGroup &group);
+  /// Adds chunks to what is there.
+  void addTo(const Chunks &values, mlir::Value address, const RowGroup &group);
 
 private:
   mlir::Value getPlace(mlir::Value address, const Slot &slot,
                        mlir::Type elementType);
+  void forEachInside(
+      const Chunks &values, mlir::Value address, const RowGroup &group,
+      llvm::function_ref<void(mlir::Value value, mlir::Value place)> visit);
 
   mlir::Value rowCount; // index
 };

@@ -195,11 +195,7 @@ void RowEmitter::accumulate(AccumulateOp accumulate, const Chunks &values,
     threads.synchronize(); // until others have added
   Value address =
       arguments.getAddress(sum, Value(), lookupOrNull(accumulate.getColumn()));
-  Chunks sums = arguments.load(
-      address, group, accumulate.getSum().getType().getArithmeticType());
-  for (auto [total, value] : llvm::zip_equal(sums, values))
-    total = arith::AddFOp::create(builder, total, value);
-  arguments.store(sums, address, group);
+  arguments.addTo(values, address, group);
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -45,56 +46,88 @@ static int64_t getDivisor(Value value) {
   return 1;
 }
 
-/// Calls `visit` for every access of rows in memory: the width of the row that
-/// is loaded or stored, the argument and its type in memory, and the column,
-/// which may be null.
-static void
-forEachAccess(KernelOp kernel,
-              function_ref<void(int64_t, Type, Type, Value)> visit) {
+namespace {
+/// An access of rows in memory.
+struct Access {
+  int64_t width; // of the row that is loaded or stored
+  Type argument;
+  Type elementType; // in memory
+  Value column;     // or null
+};
+} // namespace
+
+static void forEachAccess(KernelOp kernel,
+                          function_ref<void(const Access &)> visit) {
   kernel.getBodyRegion().walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       Type type = load.getSource().getType();
-      visit(load.getType().getNumElements(), type, getElementType(type),
-            load.getColumn());
+      visit({load.getType().getNumElements(), type, getElementType(type),
+             load.getColumn()});
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       Type type = store.getTarget().getType();
-      visit(rows::getWidth(store.getValue()), type, getElementType(type),
-            store.getColumn());
+      visit({rows::getWidth(store.getValue()), type, getElementType(type),
+             store.getColumn()});
     } else if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
       SumType type = accumulate.getSum().getType();
-      visit(rows::getWidth(accumulate.getValue()), type,
-            type.getArithmeticType(), accumulate.getColumn());
+      visit({rows::getWidth(accumulate.getValue()), type,
+             type.getArithmeticType(), accumulate.getColumn()});
       // Cleared as a whole.
-      visit(type.getWidth(), type, type.getArithmeticType(), Value());
+      visit({type.getWidth(), type, type.getArithmeticType(), Value()});
     }
   });
 }
 
+/// How much memory has to do for an access: vectors and partial sums stay in
+/// caches, and there are some sources in a list.
+static int64_t getWeight(const Access &access) {
+  constexpr int64_t sources = 8;
+  int64_t bits = access.elementType.getIntOrFloatBitWidth();
+  if (isa<MatrixType>(access.argument))
+    return bits * sources;
+  if (isa<ListType>(access.argument))
+    return bits * sources * sources;
+  return 1;
+}
+
+namespace {
+/// What there is to say about rows of one width.
+struct WidthAccesses {
+  int64_t divisor;                                   // of widths and columns
+  llvm::SmallMapVector<int64_t, int64_t, 4> weights; // by wanted chunk
+};
+} // namespace
+
 void RowLayout::findChunks(KernelOp kernel) {
-  llvm::DenseMap<int64_t, int64_t> divisors; // of the columns of a width
-  auto addWidth = [&](int64_t width) {
-    chunks.try_emplace(width, 1);
-    divisors.try_emplace(width, width);
+  llvm::DenseMap<int64_t, WidthAccesses> found;
+  auto get = [&](int64_t width) -> WidthAccesses & {
+    return found.try_emplace(width, WidthAccesses{width, {}}).first->second;
   };
-  forEachAccess(kernel,
-                [&](int64_t width, Type type, Type elementType, Value column) {
-                  addWidth(width);
-                  int64_t wanted = std::max<int64_t>(
-                      1, accessBytes * 8 / elementType.getIntOrFloatBitWidth());
-                  chunks[width] = std::max(chunks[width], wanted);
-                  int64_t &divisor = divisors[width];
-                  divisor = std::gcd(divisor, row::getWidth(type));
-                  if (column)
-                    divisor = std::gcd(divisor, getDivisor(column));
-                });
+  forEachAccess(kernel, [&](const Access &access) {
+    WidthAccesses &accesses = get(access.width);
+    int64_t wanted = std::max<int64_t>(
+        1, accessBytes * 8 / access.elementType.getIntOrFloatBitWidth());
+    accesses.weights[wanted] += getWeight(access);
+    accesses.divisor =
+        std::gcd(accesses.divisor, row::getWidth(access.argument));
+    if (access.column)
+      accesses.divisor = std::gcd(accesses.divisor, getDivisor(access.column));
+  });
   kernel.getBodyRegion().walk([&](Operation *op) {
     for (Value result : op->getResults())
       if (rows::isRow(result))
-        addWidth(rows::getWidth(result));
+        get(rows::getWidth(result));
   });
-  for (auto &[width, chunk] : chunks)
-    while (divisors[width] % chunk != 0)
+  for (auto &[width, accesses] : found) {
+    int64_t chunk = 1, most = 0;
+    for (auto [wanted, weight] : accesses.weights)
+      if (weight > most || (weight == most && wanted < chunk)) {
+        chunk = wanted;
+        most = weight;
+      }
+    while (accesses.divisor % chunk != 0)
       chunk /= 2;
+    chunks[width] = chunk;
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,11 +12,12 @@
 // neighbouring memory, whatever the width.
 //
 // The chunk of a width is the same wherever rows of that width are loaded,
-// stored or computed in the kernel. It is 16 bytes of the narrowest type in
-// memory, 4 elements of f32 or 8 of bf16, unless the width, or a column where
-// an access begins, is no multiple of that: then rows do not all start at
-// multiples of 16 bytes, and the chunk is the largest power of two that divides
-// them. An odd width is accessed element by element.
+// stored or computed in the kernel. It is 16 bytes of the type that most of
+// what such accesses move has, 4 elements of f32 or 8 of bf16: others take two
+// accesses, or one of 8 bytes. Where the width, or a column at which an access
+// begins, is no multiple of that, rows do not all start at multiples of 16
+// bytes, and the chunk is the largest power of two that divides them. An odd
+// width is accessed element by element.
 //
 // The row is a multiple of its chunk, but its chunks are in general no multiple
 // of T. A thread that is beyond the end in its last slot repeats the last chunk
