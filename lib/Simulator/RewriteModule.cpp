@@ -138,9 +138,12 @@ static void addThreadToCall(CallInst &call, Function &callee) {
 
 void isobath::simulator::addThreadArguments(Module &module) {
   DenseMap<Function *, Function *> changed;
-  for (Function &function : make_early_inc_range(module))
-    if (!function.isDeclaration() && !changed.contains(&function))
-      changed[&function] = addThreadArgument(function);
+  SmallVector<Function *> defined;
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      defined.push_back(&function);
+  for (Function *function : defined)
+    changed[function] = addThreadArgument(*function);
   for (auto [old, function] : changed)
     for (User *user : make_early_inc_range(old->users()))
       addThreadToCall(*cast<CallInst>(user), *function);

@@ -66,6 +66,33 @@ TEST(Findings, MissingBarrierIsARace) {
             std::string::npos);
 }
 
+// Functions get one more argument each; those that had it got another when a
+// module had several of them.
+TEST(Findings, SeveralFunctionsOfAModuleRun) {
+  SimulatedProgram program(R"(
+define internal i32 @double(i32 %x) {
+  %sum = add i32 %x, %x
+  ret i32 %sum
+}
+define ptx_kernel void @other(ptr addrspace(1) %y) {
+  store i32 7, ptr addrspace(1) %y, align 4
+  ret void
+}
+define ptx_kernel void @kernel(ptr addrspace(1) %x, ptr addrspace(1) %y) {
+  %own = load i32, ptr addrspace(1) %x, align 4
+  %twice = call i32 @double(i32 %own)
+  store i32 %twice, ptr addrspace(1) %y, align 4
+  ret void
+}
+declare float @llvm.nvvm.ex2.approx.ftz.f32(float)
+)");
+  auto *x = program.allocate(std::vector<int>{21}),
+       *y = program.allocate<int>(1);
+  LaunchReport report = program.launch(program.block(1), x, y);
+  EXPECT_EQ(kindsOf(report), Kinds());
+  EXPECT_EQ(program.read(y, 1), std::vector<int>{42});
+}
+
 TEST(Findings, BarrierOrdersSharedMemory) {
   SimulatedProgram program(makeNeighbourKernel(
       "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"));
