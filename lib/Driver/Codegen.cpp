@@ -7,14 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "isobath/Driver/Codegen.h"
-#include "Optimize.h"
+#include "isobath/Support/Optimize.h"
 #include "isobath/runtime/abi.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Object/ArchiveWriter.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
@@ -101,25 +100,6 @@ Expected<CodeTarget> isobath::describeTarget(llvm::StringRef cpu) {
         .setRelocationModel(llvm::Reloc::PIC_)
         .setCodeModel(llvm::CodeModel::Small);
   return target;
-}
-
-void isobath::optimize(llvm::Module &code, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.LoopInterleaving = true;
-  tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(code, modules);
 }
 
 /// Translates for `machine`.

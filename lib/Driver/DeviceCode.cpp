@@ -8,7 +8,7 @@
 
 #include "isobath/Driver/DeviceCode.h"
 #include "ExternalTool.h"
-#include "Optimize.h"
+#include "isobath/Support/Optimize.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"

@@ -8,12 +8,12 @@
 
 #include "CompileModule.h"
 #include "RuntimeFunctions.h"
+#include "isobath/Support/Optimize.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 
 using namespace isobath::simulator;
@@ -31,22 +31,6 @@ static void initializeTargets() {
   (void)initialized;
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine *machine,
-                     llvm::PipelineTuningOptions options) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine, options);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(module, modules);
-}
-
 llvm::Error isobath::simulator::optimizeForNvptx(llvm::Module &module,
                                                  llvm::StringRef chip) {
   initializeTargets();
@@ -61,7 +45,7 @@ llvm::Error isobath::simulator::optimizeForNvptx(llvm::Module &module,
   if (!machine->getMCSubtargetInfo()->isCPUStringValid(chip))
     return makeError("given the chip " + chip + ", expected one as sm_90");
   module.setDataLayout(machine->createDataLayout());
-  optimize(module, machine.get(), {});
+  optimize(module, *machine);
   return llvm::Error::success();
 }
 
@@ -143,7 +127,7 @@ isobath::simulator::compileModule(const llvm::Module &given) {
   llvm::PipelineTuningOptions options;
   options.LoopVectorization = false; // the threads are what is parallel
   options.SLPVectorization = false;
-  optimize(**copy, machine->get(), options);
+  optimize(**copy, **machine, options);
   auto jit = llvm::orc::LLJITBuilder()
                  .setJITTargetMachineBuilder(std::move(*host))
                  .create();

@@ -35,3 +35,49 @@ func.func @loss(%w0: tensor<8xf32>, %w1: tensor<8xf32>, %w2: tensor<8xf32>,
     heads(1) {epsilon = 1.0e-6 : f64}
   return %h3 : tensor<2x3x8xf32>
 }
+
+// A repeated route of each: those are batched as the others are, and apart from
+// them.
+// CHECK-LABEL: func.func @repeated
+// CHECK: %[[O:[a-z0-9_]+]]:2, {{.*}} = depth.partial queries(%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} : tensor<8xf32>)
+// CHECK-NOT: repeated
+// CHECK: %[[R:[a-z0-9_]+]]:2, {{.*}} = depth.partial {{.*}}repeated
+// CHECK: depth.extend {{.*}} mixes(%[[O]]#1 :
+// CHECK-NOT: repeated
+// CHECK: depth.extend {{.*}} mixes(%[[R]]#1 : {{.*}}repeated
+// CHECK: return
+func.func @repeated(%w0: tensor<8xf32>, %w1: tensor<8xf32>,
+                    %e: tensor<2x3x8xf32>, %b: tensor<2x3x8xf32>)
+    -> tensor<2x3x8xf32> {
+  %h0, %a0, %l0, %r0 = depth.route queries(%w0 : tensor<8xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  %i0, %c0, %m0, %s0 = depth.route queries(%w0 : tensor<8xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) heads(1)
+    {epsilon = 1.0e-6 : f64, repeated}
+  %h1, %a1, %l1, %r1 = depth.route queries(%w1 : tensor<8xf32>)
+    closed(%e, %b, %h0 : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  %i1, %c1, %m1, %s1 = depth.route queries(%w1 : tensor<8xf32>)
+    closed(%e, %b, %h0 : tensor<2x3x8xf32>) heads(1)
+    {epsilon = 1.0e-6 : f64, repeated}
+  return %h1 : tensor<2x3x8xf32>
+}
+
+// Neighbours that read their sources in another order, or with other heads or
+// another epsilon, have nothing in common.
+// CHECK-LABEL: func.func @unlike
+// CHECK-NOT: depth.partial
+// CHECK: return
+func.func @unlike(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                  %b: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %h0, %a0, %l0, %r0 = depth.route queries(%w : tensor<8xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  %h1, %a1, %l1, %r1 = depth.route queries(%w : tensor<8xf32>)
+    closed(%b, %e, %h0 : tensor<2x3x8xf32>) heads(1) {epsilon = 1.0e-6 : f64}
+  %h2, %a2, %l2, %r2 = depth.route queries(%w : tensor<8xf32>)
+    closed(%b, %e, %h0, %h1 : tensor<2x3x8xf32>) heads(2)
+    {epsilon = 1.0e-6 : f64}
+  %h3, %a3, %l3, %r3 = depth.route queries(%w : tensor<8xf32>)
+    closed(%b, %e, %h0, %h1, %h2 : tensor<2x3x8xf32>) heads(2)
+    {epsilon = 1.0e-5 : f64}
+  return %h3 : tensor<2x3x8xf32>
+}

@@ -83,8 +83,9 @@ TEST(TwoPhaseRoute, WeightsOfThePartial) {
 
 // The second query of a partial over three of five sources, extended by the
 // other two, against a route over all: mixes, and all of its statistics.
+/// The query is `length` times as long as the random numbers are.
 static void expectSameWhenExtended(const std::string &type, Target target,
-                                   double bound) {
+                                   double length, double bound) {
   std::string text = R"(
     func.func @whole(%u: tensor<8xTYPE>, %w: tensor<8xTYPE>,
         %a: tensor<2x3x8xTYPE>, %b: tensor<2x3x8xTYPE>, %c: tensor<2x3x8xTYPE>,
@@ -122,10 +123,8 @@ static void expectSameWhenExtended(const std::string &type, Target target,
   CompiledModule module(text, "", target);
   Tensors arguments = module.arguments("whole");
   RandomNumbers(/*seed=*/5).fill(arguments);
-  // Queries of this length make logits that overflow exp() in f32 if the
-  // largest is not taken off.
   for (double &value : arguments[1].values)
-    value *= 100;
+    value *= length;
   Tensors whole = module.call("whole", arguments),
           parts = module.call("parts", arguments);
   ASSERT_EQ(whole.size(), parts.size());
@@ -135,14 +134,19 @@ static void expectSameWhenExtended(const std::string &type, Target target,
   }
 }
 
+// A long query makes logits of some hundreds. They overflow exp() in f32 if the
+// largest is not taken off, and leave all weight to one source; a short one
+// leaves some to each.
 TEST(TwoPhaseRoute, ExtendedBySourcesBornSince) {
-  expectSameWhenExtended("f64", Target::reference, 1e-11);
+  expectSameWhenExtended("f64", Target::reference, /*length=*/1, 1e-12);
+  expectSameWhenExtended("f64", Target::reference, /*length=*/100, 1e-11);
 }
 
-// A logit of some hundreds is rounded by 2^-24 of it, which moves its exp() by
-// as much, absolutely.
+// In f32 a logit of hundreds is rounded by 2^-24 of it, which moves its exp()
+// by as much, absolutely.
 TEST(TwoPhaseRoute, ExtendedBySourcesBornSinceOnTheCpu) {
-  expectSameWhenExtended("f32", Target::cpu, 1e-4);
+  expectSameWhenExtended("f32", Target::cpu, /*length=*/1, 1e-6);
+  expectSameWhenExtended("f32", Target::cpu, /*length=*/100, 1e-4);
 }
 
 // One op that serves two routes of different numbers of queries and sources
