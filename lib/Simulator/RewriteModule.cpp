@@ -137,13 +137,13 @@ static void addThreadToCall(CallInst &call, Function &callee) {
 }
 
 void isobath::simulator::addThreadArguments(Module &module) {
-  DenseMap<Function *, Function *> changed;
   SmallVector<Function *> defined;
   for (Function &function : module)
     if (!function.isDeclaration())
       defined.push_back(&function);
+  SmallVector<std::pair<Function *, Function *>> changed;
   for (Function *function : defined)
-    changed[function] = addThreadArgument(*function);
+    changed.push_back({function, addThreadArgument(*function)});
   for (auto [old, function] : changed)
     for (User *user : make_early_inc_range(old->users()))
       addThreadToCall(*cast<CallInst>(user), *function);

@@ -15,7 +15,6 @@
 #include "FunctionProgram.h"
 #include "Verbs.h"
 #include "isobath/Frontend/LoadModel.h"
-#include "isobath/runtime/bfloat16.h"
 #include "isobath/runtime/cpu_library.h"
 #include "isobath/runtime/option_checks.h"
 #include "isobath/runtime/read_pass.h"
@@ -63,10 +62,6 @@ static bool hasF64(mlir::ModuleOp module) {
 // Data
 //===----------------------------------------------------------------------===//
 
-static bool isFloat(const FunctionBuffer &buffer) {
-  return buffer.type == "f32" || buffer.type == "f64" || buffer.type == "bf16";
-}
-
 /// Puts the tensors of `file` where the inputs of their names are.
 static void readInputs(const FunctionProgram &program,
                        const SafetensorsFile &file) {
@@ -80,54 +75,20 @@ static void readInputs(const FunctionProgram &program,
     if (input == inputs.end())
       fail(file.name(), ": given a tensor ", printable(tensor.name),
            ", expected names of floating-point arguments");
-    const FunctionBuffer &buffer = input->second;
-    if (buffer.shape != tensor.shape)
-      fail(file.name(), ": ", printable(tensor.name), ": given ",
-           runtime::describe(tensor.shape), ", expected ",
-           runtime::describe(buffer.shape));
-    std::span<std::byte> bytes = program.getData(buffer);
-    if (buffer.type == "f64") {
-      file.read(tensor, viewAs<double>(bytes));
-    } else if (buffer.type == "f32") {
-      file.read(tensor, viewAs<float>(bytes));
-    } else {
-      std::vector<float> values(tensor.elements);
-      file.read(tensor, values);
-      std::ranges::transform(values, viewAs<Bfloat16>(bytes).begin(),
-                             [](float value) { return toBfloat16(value); });
-    }
+    readTensor(file, tensor, input->second, program.getData(input->second));
   }
 }
 
 static void writeResults(const FunctionProgram &program,
                          const std::string &path) {
-  std::vector<TensorToWrite> tensors;
-  std::vector<std::vector<float>> widened;
+  TensorFile file;
   llvm::StringSet<> names;
   for (const CompiledFunction &function : program.getFunctions())
-    for (const FunctionBuffer &buffer : function.buffers) {
-      if (buffer.role != Role::Result || !isFloat(buffer) ||
-          !names.insert(buffer.name).second)
-        continue;
-      std::span<std::byte> bytes = program.getData(buffer);
-      TensorToWrite &tensor = tensors.emplace_back();
-      tensor.name = buffer.name;
-      tensor.shape = buffer.shape;
-      if (buffer.type == "f64") {
-        tensor.type = runtime::ElementType::f64;
-        tensor.values = std::span<const double>(viewAs<double>(bytes));
-      } else if (buffer.type == "f32") {
-        tensor.type = runtime::ElementType::f32;
-        tensor.values = std::span<const float>(viewAs<float>(bytes));
-      } else {
-        tensor.type = runtime::ElementType::bf16;
-        std::vector<float> &values = widened.emplace_back();
-        for (Bfloat16 value : viewAs<Bfloat16>(bytes))
-          values.push_back(toFloat(value));
-        tensor.values = std::span<const float>(values);
-      }
-    }
-  writeSafetensors(path, std::move(tensors));
+    for (const FunctionBuffer &buffer : function.buffers)
+      if (buffer.role == Role::Result && isFloat(buffer) &&
+          names.insert(buffer.name).second)
+        file.add(buffer, program.getData(buffer));
+  file.write(path);
 }
 
 //===----------------------------------------------------------------------===//

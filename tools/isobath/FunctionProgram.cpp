@@ -9,8 +9,6 @@
 #include "FunctionProgram.h"
 #include "isobath/Dialect/Net/NetDialect.h"
 #include "isobath/Driver/Pipelines.h"
-#include "isobath/runtime/bfloat16.h"
-#include "isobath/runtime/random.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -90,7 +88,7 @@ static FunctionBuffer describeBuffer(mlir::func::FuncOp function,
     element = vector.getValue();
     buffer.shape = {buffer.bytes * 8 / element.getIntOrFloatBitWidth()};
   }
-  llvm::raw_string_ostream(buffer.type) << element;
+  buffer.type = nameOfType(element);
   if (buffer.name == "arena")
     buffer.role = Role::Scratch;
   else
@@ -141,21 +139,6 @@ FunctionProgram::FunctionProgram(const CompilerProgram &compiler,
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
-
-static void fillRandom(const FunctionBuffer &buffer,
-                       std::span<std::byte> bytes) {
-  if (buffer.type == "f32") {
-    fillNormal(0, buffer.name, 1, viewAs<float>(bytes));
-  } else if (buffer.type == "f64") {
-    fillNormal(0, buffer.name, 1, viewAs<double>(bytes));
-  } else if (buffer.type == "bf16") {
-    std::span<Bfloat16> values = viewAs<Bfloat16>(bytes);
-    std::vector<float> exact(values.size());
-    fillNormal(0, buffer.name, 1, exact);
-    std::ranges::transform(exact, values.begin(),
-                           [](float value) { return toBfloat16(value); });
-  }
-}
 
 void FunctionProgram::allocate() {
   std::map<std::string, const FunctionBuffer *> known;

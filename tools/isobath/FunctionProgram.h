@@ -15,22 +15,10 @@
 #define ISOBATH_TOOLS_ISOBATH_FUNCTIONPROGRAM_H
 
 #include "CompilerProgram.h"
+#include "FunctionBuffer.h"
 #include "isobath/runtime/buffers.h"
 
 namespace isobath {
-
-/// Memory that a function reads or writes.
-struct FunctionBuffer {
-  enum class Role { Input, Result, Scratch };
-
-  /// `net.name` of the argument or result or, without one,
-  /// `FUNCTION.argument 0`. Buffers of one name are one buffer.
-  std::string name;
-  std::string type; // of an element: f32, bf16, …
-  std::vector<std::uint64_t> shape;
-  std::uint64_t bytes = 0;
-  Role role = Role::Input;
-};
 
 struct CompiledFunction {
   std::string name;
@@ -67,13 +55,6 @@ private:
   runtime::Buffers buffers;
   JitUnit unit;
 };
-
-/// A buffer's bytes as the numbers that they are.
-template <typename Number>
-std::span<Number> viewAs(std::span<std::byte> bytes) {
-  return {reinterpret_cast<Number *>(bytes.data()),
-          bytes.size() / sizeof(Number)};
-}
 
 } // namespace isobath
 

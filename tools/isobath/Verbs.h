@@ -17,6 +17,7 @@ namespace isobath {
 void addCheckCommand(CLI::App &application, CompilerProgram &program);
 void addCompileCommand(CLI::App &application, CompilerProgram &program);
 void addExplainCommand(CLI::App &application, CompilerProgram &program);
+void addSimCommand(CLI::App &application);
 /// Adds to the verb `bench` a FILE of functions and the verb `route`.
 void addBenchFunctions(CLI::App &bench, CompilerProgram &program);
 void addBenchRoute(CLI::App &bench, CompilerProgram &program);

@@ -29,5 +29,6 @@ int main(int argc, char **argv) {
   CLI::App &bench = isobath::runtime::addBenchCommand(application, program);
   isobath::addBenchFunctions(bench, program);
   isobath::addBenchRoute(bench, program);
+  isobath::addSimCommand(application);
   return isobath::runtime::runApplication(application, argc, argv);
 }
