@@ -93,6 +93,8 @@ Block::Block(Launch &launch)
     state.sharedBytes = launch.shared.getBytes();
     state.dynamicSharedBytes = launch.configuration.dynamicSharedBytes;
     state.shared = launch.shared.getData();
+    state.dynamicShared = state.shared + launch.shared.getBytes() -
+                          launch.configuration.dynamicSharedBytes;
     static_cast<ThreadState &>(thread) = state;
     thread.block = this;
     thread.index = i;

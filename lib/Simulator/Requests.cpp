@@ -10,6 +10,7 @@
 #include "GlobalMemory.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 #include <tuple>
 
 using namespace isobath::simulator;
@@ -166,13 +167,21 @@ void RequestCounter::countShared(std::uint32_t site,
 }
 
 std::vector<SiteReport> RequestCounter::reportSites() const {
-  std::vector<SiteReport> reports;
+  // Copies of one instruction, as of an unrolled loop, are one place.
+  std::map<std::pair<std::string, unsigned>, SiteReport> places;
   for (auto [site, found] : llvm::zip_equal(sites, siteCounts))
-    for (unsigned space : {0, 1})
-      if (found.actual[space] > found.ideal[space])
-        reports.push_back({site.location, space == 0 ? "global" : "shared",
-                           found.requests[space], found.actual[space],
-                           found.ideal[space]});
+    for (unsigned space : {0, 1}) {
+      SiteReport &report = places[{site.location, space}];
+      report.location = site.location;
+      report.space = space == 0 ? "global" : "shared";
+      report.requests += found.requests[space];
+      report.actual += found.actual[space];
+      report.ideal += found.ideal[space];
+    }
+  std::vector<SiteReport> reports;
+  for (auto &[place, report] : places)
+    if (report.actual > report.ideal)
+      reports.push_back(std::move(report));
   llvm::sort(reports, [](const SiteReport &a, const SiteReport &b) {
     return std::tuple(b.actual - b.ideal, a.location, a.space) <
            std::tuple(a.actual - a.ideal, b.location, b.space);

@@ -248,7 +248,7 @@ isobath::simulator::rewriteModule(Module &module, TargetMachine &host) {
   addThreadArguments(module);
   instrumentAccesses(module, sites);
   lowerIntrinsics(module, sites);
-  result.staticSharedBytes = placeSharedVariables(module);
+  placeSharedVariables(module, result.kernels);
   exportGlobals(module, result.globals);
   for (const auto &kernel : result.kernels)
     addEntry(*module.getFunction(kernel.getKey()), kernel.getValue().entry);

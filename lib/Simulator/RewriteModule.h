@@ -30,6 +30,7 @@ struct RewrittenKernel {
   std::string entry;
   unsigned parameters = 0;
   std::uint64_t localBytes = 0; ///< of stack that its variables take
+  std::uint64_t staticSharedBytes = 0;
   std::uint64_t maxThreads = 0; ///< of a block; 0: as many as the device has
   std::uint32_t requiredBlock[3] = {0, 0, 0}; ///< 0: any
 };
@@ -44,7 +45,6 @@ struct RewrittenModule {
   SiteTable sites;
   llvm::StringMap<RewrittenKernel> kernels;
   std::vector<RewrittenGlobal> globals;
-  std::uint64_t staticSharedBytes = 0;
   /// Functions of libdevice that are called and that the host's C library does.
   std::vector<std::string> libdeviceFunctions;
 };
@@ -94,9 +94,10 @@ llvm::Value *getThread(const llvm::Instruction &instruction);
 /// Calls for accesses, and one in every loop.
 void instrumentAccesses(llvm::Module &module, SiteNumbering &sites);
 
-/// Puts variables of shared memory at offsets from ThreadState::shared. Returns
-/// the static bytes; dynamic ones begin there.
-std::uint64_t placeSharedVariables(llvm::Module &module);
+/// Puts variables of shared memory at offsets from ThreadState::shared, and
+/// says how many static bytes each kernel needs.
+void placeSharedVariables(llvm::Module &module,
+                          llvm::StringMap<RewrittenKernel> &kernels);
 
 /// Whether lowerIntrinsics knows the call of an llvm.nvvm intrinsic.
 bool isKnownIntrinsic(const llvm::CallInst &call);

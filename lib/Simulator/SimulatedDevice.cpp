@@ -11,6 +11,7 @@
 #include "CompileModule.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <numeric>
 
@@ -224,7 +225,7 @@ static Error checkLaunch(const SimulatedKernel &kernel,
       required[0] && exact != block)
     return fail("given a block of " + toString(block) + ", expected " +
                 toString(exact));
-  std::uint64_t fixed = kernel.module->description.staticSharedBytes;
+  std::uint64_t fixed = description.staticSharedBytes;
   if (configuration.dynamicSharedBytes > maxSharedBytes ||
       fixed + configuration.dynamicSharedBytes > maxSharedBytes)
     return fail("given " + Twine(fixed) + " static and " +
@@ -255,13 +256,20 @@ SimulatedDevice::launch(const SimulatedKernel &kernel,
                                 stackBytes + kernel.description.localBytes))
     return error;
   const RewrittenModule &module = kernel.module->description;
+  std::uint64_t staticBytes = kernel.description.staticSharedBytes;
+  // No variable asks for more.
+  constexpr std::uint64_t dynamicAlignment = 128;
+  std::uint64_t dynamicStart =
+      configuration.dynamicSharedBytes == 0
+          ? staticBytes
+          : llvm::alignTo(staticBytes, dynamicAlignment);
   Launch launch(module.sites, state->memory, state->stacks, configuration,
-                module.staticSharedBytes);
+                dynamicStart);
   LaunchReport &report = launch.report;
   report.kernel = kernel.name;
   report.grid = configuration.grid;
   report.block = configuration.block;
-  report.staticSharedBytes = module.staticSharedBytes;
+  report.staticSharedBytes = staticBytes;
   report.dynamicSharedBytes = configuration.dynamicSharedBytes;
   report.seed = configuration.seed;
   launch.entry = kernel.entry;

@@ -38,7 +38,8 @@ struct ThreadState {
       laneMaskGreaterEqual;
   std::uint32_t sharedBytes; // static and dynamic
   std::uint32_t dynamicSharedBytes;
-  std::byte *shared; // of the block
+  std::byte *shared;        // of the block
+  std::byte *dynamicShared; // in it, behind what is static
 };
 
 /// Functions that compiled code calls.
