@@ -8,6 +8,7 @@
 
 #include "isobath/Simulator/LaunchReport.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Format.h"
@@ -130,6 +131,9 @@ void isobath::simulator::printLaunchReport(const LaunchReport &report,
      << counts.votes << ", matrix operations " << counts.matrixOperations
      << ", asynchronous copies " << counts.asyncCopies << ", atomics "
      << counts.atomics << '\n';
+  if (!report.libdeviceFunctions.empty())
+    os << "  needs libdevice for "
+       << llvm::join(report.libdeviceFunctions, ", ") << '\n';
   constexpr std::size_t shown = 5;
   for (const SiteReport &site : llvm::ArrayRef(report.sites).take_front(shown))
     os << "  " << site.space << ": " << site.actual
@@ -204,5 +208,6 @@ llvm::json::Object isobath::simulator::toJson(const LaunchReport &report) {
       {"matrix_operations", counts.matrixOperations},
       {"async_copies", counts.asyncCopies},
       {"atomics", counts.atomics},
+      {"libdevice", llvm::json::Array(report.libdeviceFunctions)},
       {"sites", toArray(report.sites)}};
 }

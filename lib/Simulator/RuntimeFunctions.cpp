@@ -226,6 +226,8 @@ static const LibdeviceFunction libdevice[] = {
     ISOBATH_LIBDEVICE2(copysign),
     ISOBATH_LIBDEVICE2(fmin),
     ISOBATH_LIBDEVICE2(fmax),
+    {"__nv_fmaf", toPointer<float(float, float, float)>(fmaf)},
+    {"__nv_fma", toPointer<double(double, double, double)>(fma)},
     {"__nv_rsqrtf", toPointer(rsqrt32)},
     {"__nv_rsqrt", toPointer(rsqrt64)},
     {"__nv_fast_expf", toPointer<float(float)>(expf)},

@@ -272,6 +272,7 @@ SimulatedDevice::launch(const SimulatedKernel &kernel,
   report.staticSharedBytes = staticBytes;
   report.dynamicSharedBytes = configuration.dynamicSharedBytes;
   report.seed = configuration.seed;
+  report.libdeviceFunctions = module.libdeviceFunctions;
   launch.entry = kernel.entry;
   launch.arguments = arguments.data();
   state->memory.startLaunch();

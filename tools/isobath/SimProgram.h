@@ -54,7 +54,7 @@ public:
 
   const std::vector<Argument> &getArguments() const { return arguments; }
 
-  /// Functions of libdevice that the kernel's module calls.
+  /// What a buffer holds.
   static std::span<std::byte> getBytes(const Argument &argument) {
     return {static_cast<std::byte *>(argument.memory), argument.buffer.bytes};
   }

@@ -118,6 +118,10 @@ struct LaunchReport {
   bool complete = true;
   std::vector<Finding> findings;
   LaunchCounts counts;
+  /// Functions of NVIDIA's libdevice that the kernel's module calls and that
+  /// were done by the host's C library: without a CUDA toolkit, there would be
+  /// no code for a GPU.
+  std::vector<std::string> libdeviceFunctions;
   std::vector<SiteReport> sites; ///< the worst first
 };
 
