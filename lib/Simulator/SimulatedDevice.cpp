@@ -177,6 +177,9 @@ static constexpr std::uint64_t maxBlockThreads = 1024, maxBlockZ = 64,
                                maxGridX = INT32_MAX, maxGridYZ = 65535,
                                maxSharedBytes = 227 << 10;
 
+/// Of the simulation: more would take hours.
+static constexpr std::uint64_t maxBlocks = 1 << 24;
+
 static Error checkSize(llvm::StringRef what, std::uint64_t given,
                        std::uint64_t most) {
   if (given >= 1 && given <= most)
@@ -193,6 +196,7 @@ static Error checkSizes(const LaunchConfiguration &configuration) {
   } sizes[] = {{"grid.x", grid.x, maxGridX},
                {"grid.y", grid.y, maxGridYZ},
                {"grid.z", grid.z, maxGridYZ},
+               {"blocks of the grid", grid.count(), maxBlocks},
                {"block.x", block.x, maxBlockThreads},
                {"block.y", block.y, maxBlockThreads},
                {"block.z", block.z, maxBlockZ},
@@ -201,10 +205,8 @@ static Error checkSizes(const LaunchConfiguration &configuration) {
     if (Error error = checkSize(size.what, size.given, size.most))
       return error;
   // Threads are numbered through in 32 bits.
-  __uint128_t threads = __uint128_t(grid.count()) * block.count();
-  if (threads >= UINT32_MAX)
-    return makeError("threads of the grid: given more than 2^32 - 2");
-  return Error::success();
+  return checkSize("threads of the grid", grid.count() * block.count(),
+                   UINT32_MAX - 1);
 }
 
 static Error checkLaunch(const SimulatedKernel &kernel,

@@ -176,6 +176,76 @@ TEST(Findings, MisalignedVector) {
   EXPECT_EQ(kindsOf(clean), Kinds());
 }
 
+TEST(Findings, ElementsOfAMaskedTail) {
+  // Two threads copy 7 numbers as vectors of 4, all or the right ones of them.
+  for (bool right : {true, false}) {
+    std::string mask = right ? "%m" : "<i1 1, i1 1, i1 1, i1 1>";
+    SimulatedProgram program(R"(
+declare <4 x i32> @llvm.masked.load.v4i32.p1(ptr addrspace(1), <4 x i1>,
+                                             <4 x i32>)
+declare void @llvm.masked.store.v4i32.p1(<4 x i32>, ptr addrspace(1), <4 x i1>)
+define ptx_kernel void @kernel(ptr addrspace(1) %x, ptr addrspace(1) %y) {
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %first = icmp eq i32 %tid, 0
+  %m = select i1 %first, <4 x i1> <i1 1, i1 1, i1 1, i1 1>,
+                         <4 x i1> <i1 1, i1 1, i1 1, i1 0>
+  %i = zext i32 %tid to i64
+  %from = getelementptr <4 x i32>, ptr addrspace(1) %x, i64 %i
+  %to = getelementptr <4 x i32>, ptr addrspace(1) %y, i64 %i
+  %v = call <4 x i32> @llvm.masked.load.v4i32.p1(
+      ptr addrspace(1) align 16 %from, <4 x i1> )" +
+                             mask + R"(, <4 x i32> zeroinitializer)
+  call void @llvm.masked.store.v4i32.p1(
+      <4 x i32> %v, ptr addrspace(1) align 16 %to, <4 x i1> %m)
+  ret void
+})");
+    auto *x = program.allocate(countUp(7)), *y = program.allocate<int>(7);
+    LaunchReport report = program.launch(program.block(2), x, y);
+    if (right) {
+      EXPECT_EQ(kindsOf(report), Kinds());
+      EXPECT_EQ(program.read(y, 7), countUp(7));
+      EXPECT_EQ(report.counts.loads.bytes, 28u);
+      EXPECT_EQ(report.counts.loads.requests, 4u);
+    } else {
+      EXPECT_EQ(kindsOf(report), Kinds{FindingKind::OutOfBounds});
+    }
+  }
+}
+
+TEST(Findings, PointersOfNoAddressSpace) {
+  // The same code reads global, shared and own memory.
+  SimulatedProgram program(R"(
+@buffer = internal addrspace(3) global i32 poison, align 4
+define i32 @read(ptr %p) noinline {
+  %v = load i32, ptr %p, align 4
+  ret i32 %v
+}
+define ptx_kernel void @kernel(ptr addrspace(1) %x, ptr addrspace(1) %y) {
+  %own = alloca i32, align 4
+  store i32 3, ptr %own, align 4
+  store i32 20, ptr addrspace(3) @buffer, align 4
+  %global = addrspacecast ptr addrspace(1) %x to ptr
+  %shared = addrspacecast ptr addrspace(3) @buffer to ptr
+  %a = call i32 @read(ptr %global)
+  %b = call i32 @read(ptr %shared)
+  %c = call i32 @read(ptr %own)
+  %ab = add i32 %a, %b
+  %abc = add i32 %ab, %c
+  store i32 %abc, ptr addrspace(1) %y, align 4
+  ret void
+})");
+  auto *x = program.allocate(std::vector<int>{100});
+  auto *y = program.allocate<int>(1);
+  LaunchReport report = program.launch(program.block(1), x, y);
+  EXPECT_EQ(kindsOf(report), Kinds());
+  EXPECT_EQ(program.read(y, 1)[0], 123);
+  EXPECT_EQ(report.counts.loads.bytes, 4u);
+  EXPECT_EQ(report.counts.shared.bytes, 8u);
+  program.check(program.device.free(x));
+  EXPECT_EQ(kindsOf(program.launch(program.block(1), x, y)),
+            Kinds{FindingKind::UseAfterFree});
+}
+
 TEST(Findings, WritesOfTwoBlocksAreARace) {
   SimulatedProgram program(makeCopyKernel("i32", "4"));
   auto *x = program.allocate(countUp(32)), *y = program.allocate<int>(32);

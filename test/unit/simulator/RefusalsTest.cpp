@@ -86,6 +86,12 @@ define ptx_kernel void @kernel(i32 %x) "nvvm.maxntid"="128" {
   EXPECT_EQ(program.message, "block.x: given 1025, expected 1 to 1024");
   program.launch({{1, 70000, 1}, {32, 1, 1}}, 1);
   EXPECT_EQ(program.message, "grid.y: given 70000, expected 1 to 65535");
+  program.launch({{1 << 25, 1, 1}, {32, 1, 1}}, 1);
+  EXPECT_EQ(program.message,
+            "blocks of the grid: given 33554432, expected 1 to 16777216");
+  program.launch({{1 << 24, 1, 1}, {1024, 1, 1}}, 1);
+  EXPECT_EQ(program.message, "threads of the grid: given 17179869184, expected "
+                             "1 to 4294967294");
   program.launch({{1, 1, 1}, {256, 1, 1}}, 1);
   EXPECT_EQ(program.message,
             "@kernel: given a block of 256 threads, expected at most 128");
