@@ -43,8 +43,8 @@ static void score(const char *weights, std::string_view text) {
   readTensors(weights, manifest, buffers, weightTensors);
 
   // The text is sequence 0; all that follows it in the batch does not count.
-  const auto tokens = buffers.get<std::int32_t>("tokens");   // [B, T]
-  const auto targets = buffers.get<std::int32_t>("targets"); // [B, T]
+  const auto tokens = buffers.write<std::int32_t>("tokens");   // [B, T]
+  const auto targets = buffers.write<std::int32_t>("targets"); // [B, T]
   std::ranges::fill(targets, ignoredTarget);
   for (std::size_t i = 0; i < text.size(); ++i)
     tokens[i] = static_cast<unsigned char>(text[i]);
@@ -52,10 +52,10 @@ static void score(const char *weights, std::string_view text) {
   loss.run();
   logits.run();
 
-  const auto losses = buffers.get<float>("losses"); // [B, T]
+  const auto losses = buffers.read<float>("losses"); // [B, T]
   const double sum = std::accumulate(losses.begin(), losses.end(), 0.0);
   const auto scores = buffers
-                          .get<float>("logits") // [V], after the last byte
+                          .read<float>("logits") // [V], after the last byte
                           .subspan((text.size() - 1) * manifest.vocabulary,
                                    manifest.vocabulary);
   std::cout << "loss " << sum / static_cast<double>(text.size() - 1)

@@ -17,8 +17,10 @@
 #include "isobath/Dialect/Row/RowTraffic.h"
 #include "isobath/Planning/HeldBytes.h"
 #include "isobath/Routing/SiteLocations.h"
+#include "isobath/Target/NVPTX/RowKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
 
@@ -291,6 +293,29 @@ LogicalResult isobath::addKernels(ExplainReport &report, ModuleOp kernels) {
     addShares(sites, pass, &Direction::once, once);
   }
   return success();
+}
+
+void isobath::addDeviceKernels(ExplainReport &report, ModuleOp kernels) {
+  llvm::MapVector<StringRef, std::optional<Bytes>> compulsory;
+  for (auto call : findGradient(kernels).getOps<row::CallOp>()) {
+    row::KernelOp kernel = call.lookupKernel();
+    auto [entry, isNew] = compulsory.insert({kernel.getSymName(), Bytes()});
+    std::optional<Bytes> &sum = entry->second;
+    std::optional<row::Traffic> traffic = row::countTraffic(call, kernel);
+    if (!traffic)
+      sum = std::nullopt;
+    if (!sum)
+      continue;
+    int64_t rows = call.getRows();
+    sum->read += traffic->rowRead * rows + traffic->sharedRead;
+    sum->written += traffic->rowWritten * rows + traffic->sharedWritten;
+  }
+  for (const auto &[name, bytes] : compulsory) {
+    ExplainReport::DeviceKernel &added = report.deviceKernels.emplace_back();
+    added.name =
+        nvptx::getFunctionName(kernels.lookupSymbol<row::KernelOp>(name));
+    added.compulsory = bytes;
+  }
 }
 
 void isobath::addArena(ExplainReport &report, ModuleOp planned) {

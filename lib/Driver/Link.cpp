@@ -21,8 +21,8 @@ using llvm::StringRef;
 
 /// In the order in which the linker resolves them: each needs the later ones.
 static constexpr llvm::StringLiteral archiveNames[] = {
-    "libIsobathMain.a", "libIsobathCommands.a", "libIsobathRuntime.a",
-    "libIsobathCpu.a", "libIsobathCpuSizes.a"};
+    "libIsobathMain.a", "libIsobathCommands.a", "libIsobathCpu.a",
+    "libIsobathCpuSizes.a", "libIsobathRuntime.a"};
 
 Expected<std::string>
 isobath::findLinker(const std::vector<std::string> &candidates) {

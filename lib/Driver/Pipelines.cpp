@@ -106,6 +106,15 @@ void isobath::buildCpuCodePipeline(OpPassManager &manager) {
   manager.addPass(createLowerRowsToCpu());
 }
 
+void isobath::buildGpuPipeline(OpPassManager &manager) {
+  manager.addPass(createLowerToGpu());
+  manager.addPass(createPlanMemory());
+}
+
+void isobath::buildGpuLaunchPipeline(OpPassManager &manager) {
+  manager.addPass(createLowerLaunchesToGpu());
+}
+
 /// The kernels of a GPU as functions of LLVM's dialect.
 static void lowerDeviceCode(OpPassManager &module) {
   OpPassManager &manager = module.nest<gpu::GPUModuleOp>();
@@ -210,6 +219,9 @@ void isobath::registerPipelines() {
   PassPipelineRegistration<>("isobath-cpu",
                              "Lower calls of row kernels to the CPU target",
                              buildCpuPipeline);
+  PassPipelineRegistration<>("isobath-gpu",
+                             "Lower calls of row kernels to a GPU's schedule",
+                             buildGpuPipeline);
   PassPipelineRegistration<>("isobath-cpu-code",
                              "Lower row kernels to loops over strips",
                              buildCpuCodePipeline);

@@ -115,6 +115,35 @@ static void printRemarks(const ExplainReport &report, llvm::raw_ostream &os) {
   }
 }
 
+/// `1.03`, or `-` where there is nothing to compare with.
+static std::string formatRatio(double actual, double ideal) {
+  return ideal > 0 ? llvm::formatv("{0:F2}", actual / ideal).str() : "-";
+}
+
+static int64_t getSum(const Bytes &bytes) { return bytes.read + bytes.written; }
+
+static void printDeviceKernels(const ExplainReport &report,
+                               llvm::raw_ostream &os) {
+  unsigned width = 6;
+  for (const ExplainReport::DeviceKernel &kernel : report.deviceKernels)
+    width = std::max<unsigned>(width, kernel.name.size());
+  os << "bytes of DRAM that one gradient's kernels move, beside what they "
+        "must:\n"
+     << "  " << llvm::left_justify("kernel", width)
+     << "  launches    compulsory       counted  ratio  sectors  banks\n";
+  for (const ExplainReport::DeviceKernel &kernel : report.deviceKernels) {
+    int64_t compulsory = kernel.compulsory ? getSum(*kernel.compulsory) : 0;
+    os << "  " << llvm::left_justify(kernel.name, width)
+       << llvm::formatv("  {0,8}  {1,12}  {2,12}  {3,5}  {4,7}  {5,5}\n",
+                        kernel.launches,
+                        kernel.compulsory ? withSeparators(compulsory) : "-",
+                        withSeparators(getSum(kernel.counted)),
+                        formatRatio(getSum(kernel.counted), compulsory),
+                        formatRatio(kernel.sectors, kernel.idealSectors),
+                        formatRatio(kernel.wavefronts, kernel.idealWavefronts));
+  }
+}
+
 void isobath::printExplainReport(const ExplainReport &report,
                                  llvm::raw_ostream &os) {
   os << report.name << '\n';
@@ -129,6 +158,8 @@ void isobath::printExplainReport(const ExplainReport &report,
                         "bytes at {1:F1} GB/s would take {2:F3} ms\n",
                         measured->milliseconds, measured->bandwidth / 1e9,
                         measured->predictedMilliseconds);
+  if (!report.deviceKernels.empty())
+    printDeviceKernels(report, os);
   printRemarks(report, os);
 }
 
@@ -166,6 +197,19 @@ static llvm::json::Object toJson(const Site &site) {
       {"backward", ::toJson(site.backward)}};
 }
 
+static llvm::json::Object toJson(const ExplainReport::DeviceKernel &kernel) {
+  llvm::json::Object object{{"name", kernel.name},
+                            {"launches", kernel.launches},
+                            {"counted", ::toJson(kernel.counted)},
+                            {"sectors", kernel.sectors},
+                            {"ideal_sectors", kernel.idealSectors},
+                            {"wavefronts", kernel.wavefronts},
+                            {"ideal_wavefronts", kernel.idealWavefronts}};
+  if (kernel.compulsory)
+    object["compulsory"] = ::toJson(*kernel.compulsory);
+  return object;
+}
+
 static llvm::json::Object toJson(const ExplainReport::Total &total) {
   llvm::json::Object object = ::toJson(total.counted);
   object["minimum"] = ::toJson(total.minimum);
@@ -197,5 +241,11 @@ llvm::json::Object isobath::toJson(const ExplainReport &report) {
         llvm::json::Object{{"route_ms", measured->milliseconds},
                            {"predicted_ms", measured->predictedMilliseconds},
                            {"bytes_per_second", measured->bandwidth}};
+  if (!report.deviceKernels.empty()) {
+    llvm::json::Array kernels;
+    for (const ExplainReport::DeviceKernel &kernel : report.deviceKernels)
+      kernels.push_back(::toJson(kernel));
+    object["device_kernels"] = std::move(kernels);
+  }
   return object;
 }

@@ -167,7 +167,7 @@ public:
         pointer(LLVM::LLVMPointerType::get(context)), i32(builder.getI32Type()),
         i64(builder.getI64Type()) {}
 
-  LogicalResult build(llvm::json::Object manifest);
+  LogicalResult build(llvm::json::Object manifest, StringRef deviceCode);
 
 private:
   LLVM::LLVMFuncOp buildEntry(func::FuncOp entry);
@@ -264,7 +264,8 @@ void UnitBuilder::buildEntryTable(StringRef name,
   LLVM::ReturnOp::create(builder, loc, entries);
 }
 
-LogicalResult UnitBuilder::build(llvm::json::Object manifest) {
+LogicalResult UnitBuilder::build(llvm::json::Object manifest,
+                                 StringRef deviceCode) {
   llvm::json::Array entries;
   SmallVector<LLVM::LLVMFuncOp> functions;
   SmallVector<LLVM::GlobalOp> names;
@@ -282,6 +283,7 @@ LogicalResult UnitBuilder::build(llvm::json::Object manifest) {
   std::string text =
       llvm::formatv("{0}", llvm::json::Value(std::move(manifest)));
   LLVM::GlobalOp manifestText = buildText("isobath_manifest", text);
+  LLVM::GlobalOp code = buildText("isobath_device_code", deviceCode);
 
   // struct IsobathEntry
   auto entryType =
@@ -290,7 +292,7 @@ LogicalResult UnitBuilder::build(llvm::json::Object manifest) {
 
   // struct IsobathUnit
   auto unitType = LLVM::LLVMStructType::getLiteral(
-      context, {i64, i32, i32, pointer, pointer, i64});
+      context, {i64, i32, i32, pointer, pointer, i64, pointer, i64});
   auto unit =
       LLVM::GlobalOp::create(builder, loc, unitType,
                              /*isConstant=*/true, LLVM::Linkage::External,
@@ -301,12 +303,14 @@ LogicalResult UnitBuilder::build(llvm::json::Object manifest) {
            {constant(i64, ISOBATH_ABI_MAGIC),
             constant(i32, ISOBATH_ABI_VERSION), constant(i32, functions.size()),
             addressOf(module.lookupSymbol("isobath_entries")),
-            addressOf(manifestText), constant(i64, text.size())});
+            addressOf(manifestText), constant(i64, text.size()),
+            addressOf(code), constant(i64, deviceCode.size())});
   LLVM::ReturnOp::create(builder, loc, record);
   return success();
 }
 
-LogicalResult isobath::emitUnit(ModuleOp module, llvm::json::Object manifest) {
+LogicalResult isobath::emitUnit(ModuleOp module, llvm::json::Object manifest,
+                                StringRef deviceCode) {
   for (auto entry : module.getOps<func::FuncOp>()) {
     if (!entry.isPublic())
       continue;
@@ -317,5 +321,5 @@ LogicalResult isobath::emitUnit(ModuleOp module, llvm::json::Object manifest) {
                << "expected a named buffer as argument " << i << ", got "
                << entry.getArgumentTypes()[i];
   }
-  return UnitBuilder(module).build(std::move(manifest));
+  return UnitBuilder(module).build(std::move(manifest), deviceCode);
 }

@@ -21,6 +21,7 @@
 #include "isobath/runtime/tensors.h"
 #include "isobath/runtime/timing.h"
 #include "isobath/runtime/trainer.h"
+#include "isobath/runtime/windows.h"
 
 #include <nlohmann/json.hpp>
 
@@ -96,20 +97,14 @@ static double timeProducts(const std::vector<RecordedProduct> &products,
   return median(times);
 }
 
-/// Trains on tokens that are random: what they are changes no time.
+/// Trains on arbitrary tokens: what they are changes no time.
 static StepTimes timeSteps(Trainer &trainer, const Manifest &manifest,
                            std::uint64_t steps) {
   const FillBatch fill = [&](std::uint64_t first,
                              std::span<std::int32_t> tokens,
                              std::span<std::int32_t> targets) {
-    const auto id = [&](std::uint64_t position) {
-      return static_cast<std::int32_t>((first * manifest.context + position) *
-                                       2654435761u % manifest.vocabulary);
-    };
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      tokens[i] = id(i);
-      targets[i] = id(i + 1);
-    }
+    fillArbitrary(first, manifest.context, manifest.vocabulary, tokens,
+                  targets);
   };
   trainer.step(1, fill); // the first touches memory and makes kernels
   std::vector<double> times;
@@ -137,6 +132,9 @@ static void runBenchStep(const BenchStepCommand &command,
                          ProgramSource &source) {
   const std::shared_ptr<Unit> unit = source.load(command.request);
   const Manifest &manifest = unit->manifest();
+  if (!unit->device().isHostMemory())
+    fail("--device: given ", manifest.device,
+         ", whose time says nothing, expected cpu or reference");
   Buffers buffers;
   Trainer trainer(*unit, buffers);
   buffers.allocate();

@@ -223,4 +223,18 @@ void fillFirstBatch(const Shard &shard, std::uint64_t context,
   copyWindow(shard, 0, tokens.size(), tokens, targets);
 }
 
+void fillArbitrary(std::uint64_t firstSample, std::uint64_t context,
+                   std::uint64_t vocabulary, std::span<std::int32_t> tokens,
+                   std::span<std::int32_t> targets) {
+  checkShape(tokens, targets, context);
+  const auto id = [&](std::uint64_t position) {
+    return static_cast<std::int32_t>((firstSample * context + position) *
+                                     2654435761u % vocabulary);
+  };
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokens[i] = id(i);
+    targets[i] = id(i + 1);
+  }
+}
+
 } // namespace isobath::runtime

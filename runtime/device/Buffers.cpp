@@ -5,10 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Host memory. A device with its own memory gets its own allocator here.
-//
-//===----------------------------------------------------------------------===//
 
 #include "isobath/runtime/buffers.h"
 
@@ -18,6 +14,8 @@
 #include <cstring>
 
 namespace isobath::runtime {
+
+static constexpr std::string_view arenaName = "arena";
 
 /// The bytes that a buffer takes in memory: whole alignment units, at least
 /// one, so that no pointer is null and no two are equal.
@@ -32,8 +30,31 @@ void Buffers::Call::run() const {
   std::vector<void *> pointers;
   pointers.reserve(names.size());
   for (const std::string &name : names)
-    pointers.push_back(buffers->find(name).data.get());
+    pointers.push_back(buffers->getDeviceSide(buffers->find(name)));
   entry->run(pointers);
+  for (const std::string &name : names) {
+    const Block &block = buffers->find(name);
+    block.isCopyOld = block.copy != nullptr;
+    if (name == arenaName)
+      buffers->device->discard(block.data.get(), block.bytes);
+  }
+}
+
+void *Buffers::getHostSide(const Block &block, bool isWritten) const {
+  if (!block.copy)
+    return block.data.get();
+  if (block.isCopyOld)
+    device->copyToHost(block.copy.get(), block.data.get(), block.bytes);
+  block.isCopyOld = false;
+  block.isDataOld |= isWritten;
+  return block.copy.get();
+}
+
+void *Buffers::getDeviceSide(const Block &block) const {
+  if (block.isDataOld)
+    device->copyToDevice(block.data.get(), block.copy.get(), block.bytes);
+  block.isDataOld = false;
+  return block.data.get();
 }
 
 std::string distributionName(const EntrySignature &entry, std::size_t index) {
@@ -41,6 +62,8 @@ std::string distributionName(const EntrySignature &entry, std::size_t index) {
 }
 
 Buffers::Call Buffers::plan(const Entry &entry, const BufferNames &renamed) {
+  assert((device == &host || device == &entry.device()) && "one for all");
+  device = &entry.device();
   std::vector<std::string> names;
   for (const Buffer &buffer : entry.signature().buffers) {
     std::string name = buffer.name;
@@ -70,13 +93,18 @@ std::uint64_t Buffers::plannedBytes() const {
 
 void Buffers::allocate() {
   for (auto &[name, block] : blocks) {
-    std::uint64_t bytes = paddedBytes(block.bytes);
-    block.data = allocateHostMemory(bytes);
-    if (!block.data)
+    const std::uint64_t bytes = paddedBytes(block.bytes);
+    const bool isCopied = !device->isHostMemory() && name != arenaName;
+    block.data = DeviceMemory(device->allocate(name, bytes), {device});
+    if (isCopied)
+      block.copy = allocateHostMemory(bytes);
+    if (!block.data || (isCopied && !block.copy))
       fail("out of memory: buffer ", name, " needs ", block.bytes,
            " bytes, of ", plannedBytes(), " planned in all");
-    if (name != "arena")
-      std::memset(block.data.get(), 0, bytes);
+    if (isCopied)
+      std::memset(block.copy.get(), 0, bytes);
+    if (name != arenaName)
+      device->clear(block.data.get(), bytes);
   }
 }
 

@@ -24,6 +24,7 @@ void Entry::run(std::span<void *const> buffers) const {
   assert(buffers.size() == shape->buffers.size() &&
          "one pointer for each buffer of the signature");
   function(buffers.data());
+  runsOn->finish();
 }
 
 static std::string hexadecimal(std::uint64_t value) {
@@ -55,12 +56,15 @@ static IsobathEntryFunction findCode(const IsobathUnit &unit,
        " of its manifest, expected one");
 }
 
-Unit::Unit(const IsobathUnit *unit, std::shared_ptr<void> owner)
+Unit::Unit(const IsobathUnit *unit, std::shared_ptr<void> owner,
+           std::shared_ptr<Device> device)
     : owner(std::move(owner)),
+      runsOn(device ? std::move(device) : std::make_shared<Device>()),
       description(parseManifest(checkedManifest(unit))) {
   checkCpu(description.cpu);
   for (const EntrySignature &signature : description.entries)
-    entries.emplace_back(signature, findCode(*unit, signature.name));
+    entries.emplace_back(signature, findCode(*unit, signature.name), *runsOn);
+  runsOn->loadCode({unit->deviceCode, unit->deviceCodeSize});
 }
 
 void Unit::setTrainSettings(const TrainSettings &settings) {

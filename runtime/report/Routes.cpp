@@ -48,7 +48,7 @@ struct Group {
     const std::uint64_t positions = shape->shape[1] * shape->shape[2];
     const std::uint64_t row =
         (index * positions + position) * heads() + (heads() > 1 ? head : 0);
-    return buffers.get<Real>(buffer).subspan(row * sources(), sources());
+    return buffers.read<Real>(buffer).subspan(row * sources(), sources());
   }
 };
 
@@ -201,7 +201,8 @@ RoutesReport RoutesReporter::report(const EvaluationData &data) const {
   std::vector<std::int32_t> targets(batch * unit.manifest().context);
   for (std::uint64_t i = 0; i < data.batches(batch); ++i) {
     report.tokens += data.fill(
-        i, buffers.get<std::int32_t>("tokens").first(targets.size()), targets);
+        i, buffers.write<std::int32_t>("tokens").first(targets.size()),
+        targets);
     routes.run();
     withElementType(unit.manifest().elementType, [&](auto zero) {
       for (std::size_t position = 0; position < targets.size(); ++position)

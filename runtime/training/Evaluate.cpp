@@ -24,7 +24,7 @@ double sumLosses(const Unit &unit, const Buffers &buffers,
     using Real = decltype(zero);
     double sum = 0;
     for (Real loss :
-         buffers.get<Real>("losses").first(batch * unit.manifest().context))
+         buffers.read<Real>("losses").first(batch * unit.manifest().context))
       sum += static_cast<double>(loss);
     return sum;
   });
@@ -40,8 +40,8 @@ Evaluation Evaluator::evaluate(const EvaluationData &data) const {
   double sum = 0;
   for (std::uint64_t i = 0; i < data.batches(batch); ++i) {
     result.tokens +=
-        data.fill(i, buffers.get<std::int32_t>("tokens").first(positions),
-                  buffers.get<std::int32_t>("targets").first(positions));
+        data.fill(i, buffers.write<std::int32_t>("tokens").first(positions),
+                  buffers.write<std::int32_t>("targets").first(positions));
     loss.run();
     sum += sumLosses(unit, buffers, batch);
   }

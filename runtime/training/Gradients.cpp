@@ -31,11 +31,11 @@ GradientSummary writeGradients(const Unit &unit,
   const std::uint64_t batch = gradient.signature().batch;
   const std::uint64_t tokens = batch * manifest.context;
   fillFirstBatch(Shard(shard, manifest.vocabulary), manifest.context,
-                 buffers.get<std::int32_t>("tokens"),
-                 buffers.get<std::int32_t>("targets"));
+                 buffers.write<std::int32_t>("tokens"),
+                 buffers.write<std::int32_t>("targets"));
   withElementType(manifest.elementType, [&](auto zero) {
     using Real = decltype(zero);
-    buffers.get<Real>("scale")[0] =
+    buffers.write<Real>("scale")[0] =
         static_cast<Real>(1 / static_cast<double>(tokens));
   });
   gradient.run();

@@ -24,10 +24,8 @@ namespace isobath::runtime {
 /// The elements of one parameter inside a contiguous buffer.
 template <typename Real>
 static std::span<Real> elementsOf(const Parameter &parameter,
-                                  const Buffers &buffers,
-                                  const std::string &buffer) {
-  return buffers.get<Real>(buffer).subspan(parameter.offset,
-                                           parameter.elements);
+                                  std::span<Real> buffer) {
+  return buffer.subspan(parameter.offset, parameter.elements);
 }
 
 void initialiseParameters(const Manifest &manifest, std::uint64_t seed,
@@ -36,7 +34,7 @@ void initialiseParameters(const Manifest &manifest, std::uint64_t seed,
     using Real = decltype(zero);
     for (const Parameter &parameter : manifest.parameters)
       fillInitial(parameter.initial, seed,
-                  elementsOf<Real>(parameter, buffers, "parameters"));
+                  elementsOf(parameter, buffers.write<Real>("parameters")));
   });
 }
 
@@ -56,7 +54,8 @@ void readTensors(const std::filesystem::path &path, const Manifest &manifest,
         if (bytesOf(entry.type) > sizeof(Real))
           fail(printable(path), ": tensor ", printable(entry.name), ": given ",
                nameOf(entry.type), ", expected F32 or BF16 for a model in f32");
-        file.read(entry, elementsOf<Real>(parameter, buffers, set.buffer));
+        file.read(entry,
+                  elementsOf(parameter, buffers.write<Real>(set.buffer)));
       }
   });
 }
@@ -69,7 +68,7 @@ void writeTensors(const std::filesystem::path &path, const Manifest &manifest,
     for (const TensorSet &set : sets)
       for (const Parameter &parameter : manifest.parameters) {
         std::span<const Real> values =
-            elementsOf<Real>(parameter, buffers, set.buffer);
+            elementsOf(parameter, buffers.read<Real>(set.buffer));
         tensors.push_back(
             {parameter.name + set.suffix, parameter.shape,
              sizeof(Real) == 8 ? ElementType::f64 : ElementType::f32, values});
@@ -85,7 +84,8 @@ std::optional<std::string> firstNonFinite(const Manifest &manifest,
       manifest.elementType, [&](auto zero) -> std::optional<std::string> {
         using Real = decltype(zero);
         for (const Parameter &parameter : manifest.parameters) {
-          std::span<Real> values = elementsOf<Real>(parameter, buffers, buffer);
+          std::span<const Real> values =
+              elementsOf(parameter, buffers.read<Real>(buffer));
           if (!std::all_of(values.begin(), values.end(),
                            [](Real value) { return std::isfinite(value); }))
             return parameter.name;

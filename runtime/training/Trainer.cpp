@@ -43,8 +43,8 @@ std::uint64_t Trainer::fillMicroStep(std::uint64_t step, std::uint64_t micro,
   const std::uint64_t positions = batch * unit.manifest().context;
   const std::uint64_t sample =
       ((step - 1) * unit.manifest().train.accumulate + micro) * batch;
-  auto targets = buffers.get<std::int32_t>("targets").first(positions);
-  fill(sample, buffers.get<std::int32_t>("tokens").first(positions), targets);
+  auto targets = buffers.write<std::int32_t>("targets").first(positions);
+  fill(sample, buffers.write<std::int32_t>("tokens").first(positions), targets);
   std::uint64_t counted = 0;
   for (std::int32_t target : targets)
     counted += target != ignoredTarget;
@@ -57,7 +57,7 @@ static void writeReals(const Unit &unit, const Buffers &buffers,
                        std::initializer_list<double> values) {
   withElementType(unit.manifest().elementType, [&](auto zero) {
     using Real = decltype(zero);
-    Real *target = buffers.get<Real>(name).data();
+    Real *target = buffers.write<Real>(name).data();
     for (double value : values)
       *target++ = static_cast<Real>(value);
   });
@@ -83,7 +83,7 @@ double Trainer::computeGradient(std::uint64_t step, std::uint64_t counted,
 
 double Trainer::computeNorm(std::uint64_t step) {
   norm.run();
-  const double length = std::sqrt(buffers.get<double>("norm")[0]);
+  const double length = std::sqrt(buffers.read<double>("norm")[0]);
   if (std::isfinite(length))
     return length;
   const auto bad = firstNonFinite(unit.manifest(), buffers, "total");

@@ -43,6 +43,8 @@ TEST = """\
 # RUN:   --device reference --precision f64
 # RUN: %python %S/../../support/check_golden.py --isobath isobath --case %S \\
 # RUN:   --device cpu --precision f32
+# RUN: %python %S/../../support/check_golden.py --isobath isobath --case %S \\
+# RUN:   --device simulated --precision f32
 """
 
 

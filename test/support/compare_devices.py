@@ -1,4 +1,4 @@
-#===- compare_devices.py - The CPU against the reference -----------------===//
+#===- compare_devices.py - Devices against the reference -----------------===//
 #
 # Part of the Isobath project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
@@ -6,16 +6,16 @@
 #
 #===----------------------------------------------------------------------===//
 #
-# Gradients of random models on the device `cpu`, in f32 and bf16, beside those
-# of the reference; with --schedules also under all schedules of routes that can
-# be forced. With |·| the Euclidean norm, per tensor:
+# Gradients of random models on the device `cpu`, or another, in f32 and bf16,
+# beside those of the reference; with --schedules also under all schedules of
+# routes that can be forced. With |·| the Euclidean norm, per tensor:
 #
 #     |g − g*| ≤ max(t · |g*|, a · |G*|)
-#                + max(|g*| · |G* − F*| / |G*|, |g* − f*|)
+#                + k · max(|g*| · |G* − F*| / |G*|, |g* − f*|)
 #
 # with g* the reference's gradient in that type, f* the one in f64, G* and F*
 # those of all tensors together; t is 1e-5 for f32 and 2e-2 for bf16, a 1e-8 and
-# 2e-6, both far below the rounding of a number as large as |G*|. Both
+# 2e-6, both far below the rounding of a number as large as |G*|; k is 1 and 4. Both
 # devices round at the same places, but add in another order, and so round
 # differently now and then; a sum that falls close to the middle between two
 # bf16 numbers becomes the other one, by 2^-8, and whatever is computed from it
@@ -23,6 +23,15 @@
 # second term: the effect of rounding on the whole gradient, in relation to this
 # tensor, whose own may be smaller because errors happen to cancel in it. The
 # first term is there where they cancel everywhere.
+#
+# In bf16 the few numbers of a query move by a handful of such roundings, in
+# sizes that differ from run to run: of 200 random models, the worst tensor of
+# ten was beyond once what the reference's own rounding is, by up to 2.2 times
+# but for one model of six tokens. So k is 4 there, and the whole gradient, where
+# that evens out, is held to more: its distance from F* is at most 3 times the
+# reference's (1.0 in the median of these models, 2.4 at most). What is wrong and
+# not rounded differently is caught in f32, where all code but the roundings is
+# the same.
 #
 #===----------------------------------------------------------------------===//
 
@@ -37,7 +46,8 @@ from compare_gradients import norm
 from tensor_files import Tensor, read_safetensors
 
 BATCH = 2
-TOLERANCES = {"f32": (1e-5, 1e-8), "bf16": (2e-2, 2e-6)} # t and a
+TOLERANCES = {"f32": (1e-5, 1e-8, 1), "bf16": (2e-2, 2e-6, 4)} # t, a and k
+WHOLE = 3 # of the distance of the reference's bf16 gradient from f64's
 FORCED = [f"forward={forward},backward={backward}"
           for forward in ["each", "batched"]
           for backward in ["each", "batched"]]
@@ -92,12 +102,16 @@ def worst_ratio(found, expected, unrounded, precision):
     total = norm(x for t in expected.values() for x in t.values)
     apart = norm(x - y for n, t in expected.items()
                  for x, y in zip(t.values, unrounded[n].values))
-    relative, absolute = TOLERANCES[precision]
+    relative, absolute, factor = TOLERANCES[precision]
     worst = (0.0, "none")
+    if precision == "bf16":
+        error = norm(x - y for n, t in found.items()
+                     for x, y in zip(t.values, unrounded[n].values))
+        worst = (error / (WHOLE * apart), "the whole gradient")
     for name, wanted in expected.items():
         size = norm(wanted.values)
         rounding = max(size * apart / total, distance(wanted, unrounded[name]))
-        bound = max(relative * size, absolute * total) + rounding
+        bound = max(relative * size, absolute * total) + factor * rounding
         error = distance(found[name], wanted)
         # Not a number is never small enough.
         ratio = error / bound if bound else (0.0 if error == 0 else 1e9)
@@ -106,10 +120,9 @@ def worst_ratio(found, expected, unrounded, precision):
     return worst
 
 
-def check(folder, seed, schedules, processors):
-    """Lines that say what differs for one random model: on this processor's
-    code, also under `schedules`, or, where `processors` are given, on
-    theirs."""
+def check(folder, seed, device, schedules, processors):
+    """Lines that say what differs for one random model: on `device`, also under
+    `schedules`, or, where `processors` are given, on theirs."""
     subprocess.run([sys.executable, Path(__file__).with_name("random_model.py"),
                     "--seed", str(seed), "--storage", "F32", "-o", folder],
                    check=True)
@@ -120,8 +133,8 @@ def check(folder, seed, schedules, processors):
         results = {name: gradients_of_program(folder, name, precision)
                    for name in processors}
         if not processors:
-            results = {schedule or "cpu": gradients(folder, "cpu", precision,
-                                                    schedule)
+            results = {schedule or device: gradients(folder, device, precision,
+                                                     schedule)
                        for schedule in [None, *schedules]}
         for where, found in results.items():
             place = f"seed {seed}, {where}, {precision}"
@@ -140,9 +153,11 @@ def check(folder, seed, schedules, processors):
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Compares gradients of random models on both devices.")
+        description="Compares gradients of random models with the reference's.")
     parser.add_argument("--first", type=int, default=1, help="first seed")
     parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--device", default="cpu",
+                        help="another than the reference")
     parser.add_argument("--schedules", action="store_true",
                         help="also those that can be forced")
     parser.add_argument("--levels", action="store_true",
@@ -156,6 +171,7 @@ def main():
     try:
         for seed in range(arguments.first, arguments.first + arguments.count):
             failures += check(arguments.output / str(seed), seed,
+                              arguments.device,
                               FORCED if arguments.schedules else [],
                               processors)
     except CommandError as problem:

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CountKernels.h"
 #include "FunctionProgram.h"
 #include "Verbs.h"
 #include "isobath/Frontend/LoadModel.h"
@@ -75,7 +76,7 @@ static void readInputs(const FunctionProgram &program,
     if (input == inputs.end())
       fail(file.name(), ": given a tensor ", printable(tensor.name),
            ", expected names of floating-point arguments");
-    readTensor(file, tensor, input->second, program.getData(input->second));
+    readTensor(file, tensor, input->second, program.write(input->second));
   }
 }
 
@@ -87,7 +88,7 @@ static void writeResults(const FunctionProgram &program,
     for (const FunctionBuffer &buffer : function.buffers)
       if (buffer.role == Role::Result && isFloat(buffer) &&
           names.insert(buffer.name).second)
-        file.add(buffer, program.getData(buffer));
+        file.add(buffer, program.read(buffer));
   file.write(path);
 }
 
@@ -106,7 +107,7 @@ static std::vector<FunctionTimes> measure(const FunctionProgram &program,
       std::vector<std::span<const std::byte>> inputs;
       for (const FunctionBuffer &buffer : function.buffers)
         if (buffer.role == Role::Input)
-          inputs.push_back(program.getData(buffer));
+          inputs.push_back(program.read(buffer));
       double readPassTime = timeOf([&] { readPass(inputs); });
       double time = timeOf([&] { program.run(function); });
       if (round == 0)
@@ -163,6 +164,12 @@ static void runBenchFunctions(const CompilerProgram &compiler,
   FunctionProgram program(compiler, lowering, std::move(module));
   if (!command.data.empty())
     readInputs(program, SafetensorsFile(command.data));
+  if (lowering.device == DeviceKind::Simulated) {
+    printBytes(program, command.json);
+    if (!command.output.empty())
+      writeResults(program, command.output);
+    return;
+  }
   std::vector<FunctionTimes> times = measure(program, command.repeats);
   if (!command.output.empty())
     writeResults(program, command.output);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CountKernels.h"
 #include "FunctionProgram.h"
 #include "Verbs.h"
 #include "isobath/Dialect/Depth/DepthOps.h"
@@ -192,7 +193,7 @@ static RouteTimes measure(const FunctionProgram &program,
   std::vector<std::span<const std::byte>> sources;
   for (const FunctionBuffer &buffer : functions.front().buffers)
     if (llvm::StringRef(buffer.name).starts_with("source "))
-      sources.push_back(program.getData(buffer));
+      sources.push_back(program.read(buffer));
   // One after the other in every round, so that what else the machine does
   // meets all of them.
   std::vector<double> readPasses, forward, backward;
@@ -251,7 +252,10 @@ static void runBenchRoute(const CompilerProgram &compiler,
     writeFile(command.module, text);
   }
   FunctionProgram program(compiler, lowering, std::move(module));
-  print(measure(program, command.repeats), command);
+  if (lowering.device == DeviceKind::Simulated)
+    printBytes(program, command.json);
+  else
+    print(measure(program, command.repeats), command);
 }
 
 void isobath::addBenchRoute(CLI::App &bench, CompilerProgram &program) {

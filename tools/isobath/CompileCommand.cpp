@@ -268,14 +268,19 @@ static void runCompile(const CompilerProgram &program,
   options.overrides = command.overrides;
   LoadedModel model = program.loadModel(*context, options);
   Lowering lowering = program.getLowering(model);
-  if (command.stage == "kernels" && lowering.device != Device::Cpu)
+  if (command.stage == "kernels" && lowering.device == DeviceKind::Reference)
     throw runtime::Error(
         "--emit: given kernels for the device reference, which "
         "has none, expected planned or --device cpu");
-  if (command.gpu && lowering.device != Device::Cpu)
+  if (command.gpu && lowering.device == DeviceKind::Reference)
     throw runtime::Error("--target: given " + command.target +
                          " for the device reference, which has no kernels, "
                          "expected --device cpu");
+  if ((command.stage.empty() || command.stage == "obj") &&
+      lowering.device == DeviceKind::Simulated)
+    throw runtime::Error("--device: given simulated, which is a part of this "
+                         "tool and of no training binary, expected cpu or "
+                         "reference, or --emit with another stage");
   if (command.stage.empty()) {
     emitProgram(model, lowering, command);
     return;

@@ -8,10 +8,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompilerProgram.h"
+#include "isobath/Dialect/Row/RowOps.h"
+#include "isobath/Driver/DeviceCode.h"
 #include "isobath/Driver/Dialects.h"
 #include "isobath/Driver/Jit.h"
 #include "isobath/Driver/Pipelines.h"
 #include "isobath/Driver/UnitCache.h"
+#include "isobath/Simulator/SimulatedRuntimeDevice.h"
 #include "isobath/Target/EmitUnit.h"
 #include "isobath/runtime/cpu_library.h"
 #include "isobath/runtime/error.h"
@@ -22,6 +25,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -90,6 +94,19 @@ static std::string getElementType(const LoadedModel &model) {
   return type.isF64() ? "f64" : "f32";
 }
 
+/// As the option has it.
+static llvm::StringRef getName(DeviceKind device) {
+  switch (device) {
+  case DeviceKind::Cpu:
+    return "cpu";
+  case DeviceKind::Reference:
+    return "reference";
+  case DeviceKind::Simulated:
+    return "simulated";
+  }
+  llvm_unreachable("a device is one of three");
+}
+
 llvm::json::Object isobath::describe(const LoadedModel &model,
                                      const Lowering &lowering) {
   llvm::json::Object manifest;
@@ -102,7 +119,7 @@ llvm::json::Object isobath::describe(const LoadedModel &model,
   manifest["name"] = model.name;
   if (llvm::json::Object *train = manifest.getObject("train"))
     (*train)["precision"] = lowering.bf16 ? "bf16" : getElementType(model);
-  bool isReference = lowering.device == Device::Reference;
+  bool isReference = lowering.device == DeviceKind::Reference;
   std::string how =
       isReference ? "plain loops, nothing fused"
                   : std::string(lowering.fuse ? "fused row kernels"
@@ -119,7 +136,7 @@ llvm::json::Object isobath::describe(const LoadedModel &model,
       how += std::string(", ") + direction + " one by one";
   for (const std::string &pipeline : lowering.stepPasses)
     how += ", after " + pipeline;
-  manifest["device"] = isReference ? "reference" : "cpu";
+  manifest["device"] = getName(lowering.device);
   manifest["lowering"] = how;
   manifest["source"] = llvm::json::Object{{"format", model.sourceFormat},
                                           {"text", model.sourceText}};
@@ -145,14 +162,16 @@ void isobath::lowerToKernels(LoadedModel &model, const Lowering &lowering) {
   });
 }
 
-void isobath::planKernels(LoadedModel &model) {
-  runPipeline(model, buildCpuPipeline);
+void isobath::planKernels(LoadedModel &model, const Lowering &lowering) {
+  runPipeline(model, lowering.device == DeviceKind::Simulated
+                         ? buildGpuPipeline
+                         : buildCpuPipeline);
 }
 
 void isobath::lowerToPlanned(LoadedModel &model, const Lowering &lowering) {
-  if (lowering.device == Device::Cpu) {
+  if (lowering.device != DeviceKind::Reference) {
     lowerToKernels(model, lowering);
-    planKernels(model);
+    planKernels(model, lowering);
     return;
   }
   runPipeline(model, [&](mlir::OpPassManager &manager) {
@@ -168,12 +187,40 @@ void isobath::lowerToUnit(LoadedModel &model, const Lowering &lowering,
   emitPlanned(model, lowering, std::move(manifest));
 }
 
+/// The row kernels of `model` as the bitcode that the simulated device loads.
+static std::string compileForSimulation(const LoadedModel &model) {
+  auto architecture =
+      nvptx::Architecture::get(simulator::simulatedArchitecture).value();
+  LoadedModel kernels;
+  kernels.module = model.module.get().clone();
+  for (auto entry : llvm::make_early_inc_range(
+           kernels.module->getOps<mlir::FunctionOpInterface>()))
+    if (!llvm::isa<row::KernelOp>(*entry))
+      entry.erase();
+  runPipeline(kernels, [&](mlir::OpPassManager &manager) {
+    buildNvptxCodePipeline(manager, architecture);
+  });
+  auto module = takeKernels(*kernels.module);
+  llvm::LLVMContext context;
+  auto code = valueOrThrow(translateKernels(*module, context, architecture));
+  std::string bitcode;
+  llvm::raw_string_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(*code, stream);
+  return bitcode;
+}
+
 void isobath::emitPlanned(LoadedModel &model, const Lowering &lowering,
                           llvm::json::Object manifest) {
-  if (lowering.device == Device::Cpu)
+  std::string deviceCode;
+  if (lowering.device == DeviceKind::Simulated) {
+    deviceCode = compileForSimulation(model);
+    runPipeline(model, buildGpuLaunchPipeline);
+  } else if (lowering.device == DeviceKind::Cpu) {
     runPipeline(model, buildCpuCodePipeline);
-  runOrThrow(model.module->getContext(),
-             [&] { return emitUnit(*model.module, std::move(manifest)); });
+  }
+  runOrThrow(model.module->getContext(), [&] {
+    return emitUnit(*model.module, std::move(manifest), deviceCode);
+  });
   runPipeline(model, buildLLVMPipeline);
 }
 
@@ -234,8 +281,9 @@ void CompilerProgram::addLoweringOptions(CLI::App &command) {
           "--device", device,
           "cpu: fused vector kernels and library products, the default "
           "but for f64; reference: plain loops, slow, the oracle of all "
-          "others")
-      ->check(CLI::IsMember({"cpu", "reference"}))
+          "others; simulated: kernels of a GPU, one fiber for each of its "
+          "threads, which finds their errors and is slower still")
+      ->check(CLI::IsMember({"cpu", "reference", "simulated"}))
       ->type_name("DEVICE");
   command
       .add_option("--precision", precision,
@@ -289,15 +337,18 @@ void CompilerProgram::addLoweringOptions(CLI::App &command) {
 Lowering CompilerProgram::getLowering(bool isF64) const {
   Lowering lowering;
   if (device == "reference" || (device.empty() && isF64))
-    lowering.device = Device::Reference;
-  if (lowering.device == Device::Cpu && isF64)
-    throw runtime::Error("--device: given cpu for a program in f64, expected "
+    lowering.device = DeviceKind::Reference;
+  else if (device == "simulated")
+    lowering.device = DeviceKind::Simulated;
+  if (lowering.device != DeviceKind::Reference && isF64)
+    throw runtime::Error("--device: given " + getName(lowering.device).str() +
+                         " for a program in f64, expected "
                          "reference, or for a model --precision f32 or bf16");
   if (precision == "f64" && !isF64)
     throw runtime::Error("--precision: given f64 for functions of other types, "
                          "expected f32 or bf16");
   // The reference does what the program says, step by step.
-  if (lowering.device == Device::Reference)
+  if (lowering.device == DeviceKind::Reference)
     lowering.forward = lowering.backward = routing::Schedule::Each;
   for (const std::string &text : schedule) {
     DirectionSchedule parsed = *parseSchedule(text);
@@ -383,7 +434,7 @@ CompilerProgram::getArchive(LoadedModel &model, const Lowering &lowering,
       model.sourceFormat,
       model.sourceText,
       getElementType(model),
-      lowering.device == Device::Cpu ? "cpu" : "reference",
+      getName(lowering.device).str(),
       lowering.bf16 ? "bf16" : "",
       lowering.fuse ? "fused" : "",
       runtime::concat(lowering.machine.readCost, " ",
@@ -411,18 +462,32 @@ std::string isobath::compileHere(LoadedModel &model) {
   return valueOrThrow(compileToArchive(*model.module, target));
 }
 
-JitUnit isobath::loadJit(std::unique_ptr<llvm::MemoryBuffer> archive) {
-  llvm::SmallVector<JitSymbol> symbols;
-  for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
+std::shared_ptr<runtime::Device> isobath::createDevice(DeviceKind kind) {
+  switch (kind) {
+  case DeviceKind::Cpu:
+    return std::make_shared<runtime::CpuDevice>();
+  case DeviceKind::Reference:
+    return std::make_shared<runtime::Device>();
+  case DeviceKind::Simulated:
+    return std::make_shared<simulator::SimulatedRuntimeDevice>();
+  }
+  llvm_unreachable("a device is one of three");
+}
+
+JitUnit isobath::loadJit(std::unique_ptr<llvm::MemoryBuffer> archive,
+                         runtime::Device &device) {
+  llvm::SmallVector<JitSymbol> symbols = {{ISOBATH_DEVICE_SYMBOL, &device}};
+  for (const runtime::DeviceSymbol &symbol : runtime::deviceSymbols())
     symbols.push_back({symbol.name, symbol.address});
   return valueOrThrow(loadArchive(std::move(archive), symbols));
 }
 
 std::shared_ptr<runtime::Unit>
-isobath::loadUnit(std::unique_ptr<llvm::MemoryBuffer> archive) {
-  JitUnit compiled = loadJit(std::move(archive));
-  return std::make_shared<runtime::Unit>(compiled.unit,
-                                         std::move(compiled.owner));
+isobath::loadUnit(std::unique_ptr<llvm::MemoryBuffer> archive,
+                  std::shared_ptr<runtime::Device> device) {
+  JitUnit compiled = loadJit(std::move(archive), *device);
+  return std::make_shared<runtime::Unit>(
+      compiled.unit, std::move(compiled.owner), std::move(device));
 }
 
 void CompilerProgram::setThreads() const {
@@ -441,5 +506,6 @@ CompilerProgram::load(const runtime::ProgramRequest &request) {
   CodeTarget target = valueOrThrow(describeTarget(nativeCpu));
   Lowering lowering = getLowering(model);
   setThreads();
-  return loadUnit(getArchive(model, lowering, request, target));
+  return loadUnit(getArchive(model, lowering, request, target),
+                  createDevice(lowering.device));
 }

@@ -16,6 +16,7 @@
 #include "isobath/Frontend/LoadModel.h"
 #include "isobath/Routing/Schedule.h"
 #include "isobath/runtime/commands.h"
+#include "isobath/runtime/device.h"
 #include "isobath/runtime/error.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -27,11 +28,12 @@ namespace isobath {
 /// The entries of a program that can do everything a training run needs.
 std::vector<std::string> getAllEntries();
 
-enum class Device { Cpu, Reference };
+/// `--device`.
+enum class DeviceKind { Cpu, Reference, Simulated };
 
 /// How a model becomes code.
 struct Lowering {
-  Device device = Device::Cpu;
+  DeviceKind device = DeviceKind::Cpu;
   bool bf16 = false; // activations are stored in bf16
   bool fuse = true;  // row kernels
   routing::Schedule forward = routing::Schedule::Auto;  // of routes
@@ -110,9 +112,9 @@ void lowerToKernels(LoadedModel &model, const Lowering &lowering);
 /// Error.
 void lowerToPlanned(LoadedModel &model, const Lowering &lowering);
 
-/// The last step of lowerToPlanned for the CPU: lowers what lowerToKernels
-/// made. Throws Error.
-void planKernels(LoadedModel &model);
+/// The last step of lowerToPlanned but for the reference: lowers what
+/// lowerToKernels made. Throws Error.
+void planKernels(LoadedModel &model, const Lowering &lowering);
 
 /// Lowers what lowerToRouted made to LLVM's dialect, with the unit that the
 /// runtime loads. `manifest` is that of `describe`, taken before lowerToStep.
@@ -128,12 +130,18 @@ void emitPlanned(LoadedModel &model, const Lowering &lowering,
 /// Error.
 std::string compileHere(LoadedModel &model);
 
-/// What is in an archive for this processor. Throws Error.
-JitUnit loadJit(std::unique_ptr<llvm::MemoryBuffer> archive);
+/// A device for one unit.
+std::shared_ptr<runtime::Device> createDevice(DeviceKind kind);
+
+/// What is in an archive for this processor, to be run on `device`, which
+/// outlives it. Throws Error.
+JitUnit loadJit(std::unique_ptr<llvm::MemoryBuffer> archive,
+                runtime::Device &device);
 
 /// The same for the unit of a program.
 std::shared_ptr<runtime::Unit>
-loadUnit(std::unique_ptr<llvm::MemoryBuffer> archive);
+loadUnit(std::unique_ptr<llvm::MemoryBuffer> archive,
+         std::shared_ptr<runtime::Device> device);
 
 /// Runs `work`, which reports what is wrong as diagnostics, and throws the
 /// first of them as an Error if it fails.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CountKernels.h"
 #include "MeasureRoutes.h"
 #include "Verbs.h"
 #include "isobath/Driver/ExplainReport.h"
@@ -66,7 +67,9 @@ explain(LoadedModel &model, const Lowering &lowering, ExplainReport &report) {
   addSchedules(report, module, sourceBytes);
   watch.time([&] { lowerToKernels(model, lowering); });
   runOrThrow(module.getContext(), [&] { return addKernels(report, module); });
-  watch.time([&] { planKernels(model); });
+  if (lowering.device == DeviceKind::Simulated)
+    addDeviceKernels(report, module);
+  watch.time([&] { planKernels(model, lowering); });
   addArena(report, module);
   std::string archive;
   watch.time([&] {
@@ -75,7 +78,8 @@ explain(LoadedModel &model, const Lowering &lowering, ExplainReport &report) {
   });
   report.compileMilliseconds = watch.milliseconds();
   auto unit =
-      loadUnit(llvm::MemoryBuffer::getMemBufferCopy(archive, model.name));
+      loadUnit(llvm::MemoryBuffer::getMemBufferCopy(archive, model.name),
+               createDevice(lowering.device));
   report.plannedBytes = countPlannedBytes(*unit);
   return unit;
 }
@@ -88,17 +92,22 @@ static void runExplain(const CompilerProgram &program,
   options.overrides = command.overrides;
   LoadedModel model = program.loadModel(*context, options);
   Lowering lowering = program.getLowering(model);
-  if (lowering.device != Device::Cpu)
+  if (lowering.device == DeviceKind::Reference)
     throw runtime::Error("--device: given reference, which has no kernels "
                          "whose bytes could be counted, expected cpu, in f32 "
                          "or bf16");
+  if (lowering.device == DeviceKind::Simulated && command.measure)
+    throw runtime::Error(
+        "--measure: given for the simulated device, whose time "
+        "says nothing, expected --device cpu");
   report = beginExplainReport(makeCheckReport(model));
   collectRemarks(*context, report);
   std::shared_ptr<runtime::Unit> unit = explain(model, lowering, report);
-  if (command.measure) {
-    program.setThreads();
+  program.setThreads();
+  if (lowering.device == DeviceKind::Simulated)
+    countKernels(*unit, report);
+  else if (command.measure)
     report.measurement = measureRoutes(*unit, report);
-  }
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (command.json)

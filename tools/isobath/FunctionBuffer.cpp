@@ -61,16 +61,17 @@ void isobath::readTensor(const SafetensorsFile &file, const TensorEntry &tensor,
   }
 }
 
-void TensorFile::add(const FunctionBuffer &buffer, std::span<std::byte> bytes) {
+void TensorFile::add(const FunctionBuffer &buffer,
+                     std::span<const std::byte> bytes) {
   TensorToWrite &tensor = tensors.emplace_back();
   tensor.name = buffer.name;
   tensor.shape = buffer.shape;
   if (buffer.type == "f64") {
     tensor.type = ElementType::f64;
-    tensor.values = std::span<const double>(viewAs<double>(bytes));
+    tensor.values = viewAs<double>(bytes);
   } else if (buffer.type == "f32") {
     tensor.type = ElementType::f32;
-    tensor.values = std::span<const float>(viewAs<float>(bytes));
+    tensor.values = viewAs<float>(bytes);
   } else {
     tensor.type = ElementType::bf16;
     std::vector<float> &values = widened.emplace_back();

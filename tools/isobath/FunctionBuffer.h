@@ -44,6 +44,11 @@ std::span<Number> viewAs(std::span<std::byte> bytes) {
   return {reinterpret_cast<Number *>(bytes.data()),
           bytes.size() / sizeof(Number)};
 }
+template <typename Number>
+std::span<const Number> viewAs(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const Number *>(bytes.data()),
+          bytes.size() / sizeof(Number)};
+}
 
 /// The name of an element's type: f32, bf16, …
 std::string nameOfType(mlir::Type type);
@@ -65,7 +70,7 @@ void readTensor(const runtime::SafetensorsFile &file,
 class TensorFile {
 public:
   /// `bytes` are those of `buffer`, which isFloat, and live until `write`.
-  void add(const FunctionBuffer &buffer, std::span<std::byte> bytes);
+  void add(const FunctionBuffer &buffer, std::span<const std::byte> bytes);
   void write(const std::string &path);
 
 private:

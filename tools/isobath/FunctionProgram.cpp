@@ -127,18 +127,39 @@ FunctionProgram::FunctionProgram(const CompilerProgram &compiler,
   functions = describeFunctions(*program.module, inputs);
   emitPlanned(program, lowering, {});
   compiler.setThreads();
+  device = createDevice(lowering.device);
   unit = loadJit(
-      llvm::MemoryBuffer::getMemBufferCopy(compileHere(program), "functions"));
-  for (std::uint32_t i = 0; i < unit.unit->entryCount; ++i)
-    for (CompiledFunction &function : functions)
-      if (function.name == unit.unit->entries[i].name)
-        function.run = unit.unit->entries[i].run;
+      llvm::MemoryBuffer::getMemBufferCopy(compileHere(program), "functions"),
+      *device);
+  device->loadCode({unit.unit->deviceCode, unit.unit->deviceCodeSize});
+  planCalls();
   allocate();
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
+
+void FunctionProgram::planCalls() {
+  signatures.reserve(functions.size()); // entries point into both
+  entries.reserve(functions.size());
+  for (const CompiledFunction &function : functions) {
+    EntrySignature &signature = signatures.emplace_back();
+    signature.name = function.name;
+    for (const FunctionBuffer &buffer : function.buffers) {
+      Buffer &planned = signature.buffers.emplace_back();
+      planned.name = buffer.name;
+      planned.bytes = buffer.bytes;
+    }
+    llvm::ArrayRef found(unit.unit->entries, unit.unit->entryCount);
+    const IsobathEntry *code =
+        llvm::find_if(found, [&](const IsobathEntry &entry) {
+          return function.name == entry.name;
+        });
+    calls.push_back(
+        buffers.plan(entries.emplace_back(signature, code->run, *device)));
+  }
+}
 
 void FunctionProgram::allocate() {
   std::map<std::string, const FunctionBuffer *> known;
@@ -156,19 +177,14 @@ void FunctionProgram::allocate() {
              runtime::describe(buffer.shape), " in @", function.name, " and ",
              first.type, runtime::describe(first.shape),
              " before, expected one type for one name");
-      buffers.reserve(buffer.name, buffer.bytes);
     }
   }
   buffers.allocate();
   for (const auto &[name, buffer] : known)
     if (buffer->role == Role::Input)
-      fillRandom(*buffer, getData(*buffer));
+      fillRandom(*buffer, write(*buffer));
 }
 
 void FunctionProgram::run(const CompiledFunction &function) const {
-  std::vector<void *> pointers;
-  pointers.reserve(function.buffers.size());
-  for (const FunctionBuffer &buffer : function.buffers)
-    pointers.push_back(getData(buffer).data());
-  function.run(pointers.data());
+  calls[&function - functions.data()].run();
 }

@@ -23,7 +23,6 @@ namespace isobath {
 struct CompiledFunction {
   std::string name;
   std::vector<FunctionBuffer> buffers; // in the order of the call
-  IsobathEntryFunction run = nullptr;
 
   /// The bytes of all buffers with `role`.
   std::uint64_t countBytes(FunctionBuffer::Role role) const;
@@ -43,17 +42,28 @@ public:
   }
   void run(const CompiledFunction &function) const;
 
-  std::span<std::byte> getData(const FunctionBuffer &buffer) const {
-    return buffers.get<std::byte>(buffer.name);
+  /// What a buffer holds, and the same to write to.
+  std::span<const std::byte> read(const FunctionBuffer &buffer) const {
+    return buffers.read<std::byte>(buffer.name);
+  }
+  std::span<std::byte> write(const FunctionBuffer &buffer) const {
+    return buffers.write<std::byte>(buffer.name);
   }
   std::uint64_t getPlannedBytes() const { return buffers.plannedBytes(); }
+  runtime::Device &getDevice() const { return *device; }
 
 private:
   void allocate();
+  void planCalls();
 
   std::vector<CompiledFunction> functions;
-  runtime::Buffers buffers;
+  std::shared_ptr<runtime::Device> device;
   JitUnit unit;
+  // As the runtime sees functions: entries, and calls of them with buffers.
+  std::vector<runtime::EntrySignature> signatures;
+  std::vector<runtime::Entry> entries;
+  runtime::Buffers buffers;
+  std::vector<runtime::Buffers::Call> calls;
 };
 
 } // namespace isobath

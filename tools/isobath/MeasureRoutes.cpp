@@ -13,6 +13,7 @@
 #include "isobath/runtime/tensors.h"
 #include "isobath/runtime/timing.h"
 #include "isobath/runtime/trainer.h"
+#include "isobath/runtime/windows.h"
 
 using namespace isobath;
 
@@ -23,7 +24,7 @@ static double measureBandwidth() {
   runtime::Buffers buffers;
   buffers.reserve("read", std::uint64_t(256) << 20);
   buffers.allocate();
-  std::span<const std::byte> bytes = buffers.get<std::byte>("read");
+  std::span<const std::byte> bytes = buffers.read<std::byte>("read");
   std::vector<std::span<const std::byte>> all = {bytes};
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i)
@@ -53,11 +54,10 @@ static double timeRoutes(const runtime::Unit &unit) {
   buffers.allocate();
   runtime::initialiseParameters(manifest, manifest.train.seed, buffers);
   // What the tokens are changes no time.
-  auto fill = [&](std::uint64_t, std::span<std::int32_t> tokens,
+  auto fill = [&](std::uint64_t first, std::span<std::int32_t> tokens,
                   std::span<std::int32_t> targets) {
-    for (std::size_t i = 0; i < tokens.size(); ++i)
-      tokens[i] = targets[i] =
-          static_cast<std::int32_t>(i * 2654435761u % manifest.vocabulary);
+    runtime::fillArbitrary(first, manifest.context, manifest.vocabulary, tokens,
+                           targets);
   };
   trainer.step(1, fill); // touches memory
   std::vector<double> times;

@@ -61,6 +61,22 @@ struct ExplainReport {
     double milliseconds;
   };
 
+  /// One kernel in all its calls in `gradient`, on the simulated device.
+  struct DeviceKernel {
+    std::string name; ///< of the device's function
+    uint64_t launches = 0;
+    /// What its loads and stores must move, each element once; nothing if that
+    /// depends on data, or for the second stage of a sum, which no kernel of
+    /// rows stands for.
+    std::optional<Bytes> compulsory;
+    /// Sectors that the launches touch first, each launch for itself.
+    Bytes counted;
+    /// Of all accesses: sectors, and passes over the banks of shared memory,
+    /// beside how few they could be.
+    uint64_t sectors = 0, idealSectors = 0;
+    uint64_t wavefronts = 0, idealWavefronts = 0;
+  };
+
   std::string name;
   std::vector<Site> sites;
   Total forward;
@@ -71,6 +87,7 @@ struct ExplainReport {
   int64_t kernels = 0;
   double compileMilliseconds = 0;
   std::optional<Measurement> measurement;
+  std::vector<DeviceKernel> deviceKernels;
 };
 
 /// A report with the names of the sites and how many sources each has.
@@ -104,6 +121,10 @@ void addSchedules(ExplainReport &report, mlir::ModuleOp routed,
 /// sites counts in equal parts at each. Fails, with a diagnostic, if a kernel's
 /// loads depend on data.
 mlir::LogicalResult addKernels(ExplainReport &report, mlir::ModuleOp kernels);
+
+/// Adds a DeviceKernel with its compulsory bytes for each row kernel that
+/// `gradient` calls.
+void addDeviceKernels(ExplainReport &report, mlir::ModuleOp kernels);
 
 /// Adds the bytes of activations: what lies in the arena of `gradient` when the
 /// loss's gradient is first used and is used again later.

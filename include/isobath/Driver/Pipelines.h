@@ -59,6 +59,12 @@ void buildCpuPipeline(mlir::OpPassManager &manager);
 /// buildLLVMPipeline.
 void buildCpuCodePipeline(mlir::OpPassManager &manager);
 
+/// The same for a GPU.
+void buildGpuPipeline(mlir::OpPassManager &manager);
+
+/// From a GPU's launches to calls. Before buildLLVMPipeline.
+void buildGpuLaunchPipeline(mlir::OpPassManager &manager);
+
 /// From row kernels to a `gpu.module` beside them, in the dialects of LLVM and
 /// NVVM.
 void buildNvptxCodePipeline(mlir::OpPassManager &manager,
@@ -73,8 +79,8 @@ void buildLLVMPipeline(mlir::OpPassManager &manager);
 
 /// Makes the stages available to `--pass-pipeline` as `isobath-step`,
 /// `isobath-routing`, `isobath-bf16`, `isobath-kernels`, `isobath-cpu`,
-/// `isobath-cpu-code`, `isobath-nvptx-code`, `isobath-reference` and
-/// `isobath-to-llvm`.
+/// `isobath-cpu-code`, `isobath-gpu`, `isobath-nvptx-code`,
+/// `isobath-reference` and `isobath-to-llvm`.
 void registerPipelines();
 
 } // namespace isobath

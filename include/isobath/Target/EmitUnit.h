@@ -23,9 +23,9 @@ mlir::FailureOr<llvm::json::Object> describeModel(mlir::ModuleOp module);
 /// Turns the entries of `module`, public functions over buffers, into functions
 /// with the interface of runtime/include/isobath/runtime/abi.h and adds the
 /// global that holds them together with `manifest`, to which it adds the
-/// entries.
-mlir::LogicalResult emitUnit(mlir::ModuleOp module,
-                             llvm::json::Object manifest);
+/// entries, and with `deviceCode`, bytes that the entries' device knows.
+mlir::LogicalResult emitUnit(mlir::ModuleOp module, llvm::json::Object manifest,
+                             llvm::StringRef deviceCode = {});
 
 } // namespace isobath
 

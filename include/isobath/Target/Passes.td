@@ -32,8 +32,8 @@ def LowerToCpu : Pass<"isobath-lower-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Lower entries to launches of row kernels and library calls";
   let description = [{
     Turns the tensors of every public function into buffers, each `row.call`
-    into a `row.launch`, and products and attention into calls of the CPU's
-    library (runtime/include/isobath/runtime/cpu_library.h) through a private
+    into a `row.launch`, and products and attention into calls of the device
+    (runtime/include/isobath/runtime/device_calls.h) through a private
     function for each shape. Scratch that a launch or the library needs is
     allocated here, so that it is planned with everything else. A kernel writes
     in the buffer of an operand that nobody reads later, if it never reads an
@@ -52,8 +52,9 @@ def LowerRowsToCpu : Pass<"isobath-lower-rows-to-cpu", "::mlir::ModuleOp"> {
   let description = [{
     Turns every `row.kernel` into a C function that runs a range of rows, strip
     by strip in vectors of 16 elements, and every `row.launch` into a call of
-    the runtime's isobath_cpu_launch, which runs it for all rows. A launch whose
-    kernel has sums must have scratch buffers (cpu::allocateScratch); a second
+    the runtime's isobath_launch, which runs it for all rows, and every
+    `memref.copy` into one of isobath_copy. A launch whose kernel has sums must
+    have scratch buffers, as isobath-lower-to-cpu allocates them; a second
     launch adds up what they hold.
 
     The order of all additions is fixed here and depends on the shapes alone.
@@ -65,6 +66,36 @@ def LowerRowsToCpu : Pass<"isobath-lower-rows-to-cpu", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
+}
+
+def LowerToGpu : Pass<"isobath-lower-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Lower entries to launches for a GPU and library calls";
+  let description = [{
+    The same as isobath-lower-to-cpu, but for what depends on the device: how
+    many partial sums a launch has, and which kernels can write in the buffer of
+    an operand. Row kernels stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::isobath::row::RowDialect"];
+}
+
+def LowerLaunchesToGpu
+    : Pass<"isobath-lower-launches-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Lower launches for a GPU to calls of the device";
+  let description = [{
+    Turns every `row.launch` into calls of the runtime's isobath_launch: one of
+    the kernel that isobath-lower-rows-to-nvptx makes of the row kernel, and one
+    for the second stage of each of its sums; and every `memref.copy` into one
+    of isobath_copy. Row kernels are removed, since nothing calls them any more:
+    what the device runs has been made of them before.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def LowerRowsToNvptx : Pass<"isobath-lower-rows-to-nvptx", "::mlir::ModuleOp"> {

@@ -2,7 +2,7 @@
 
 // Products go through a function for their shapes, which holds the sizes.
 // CHECK-LABEL: func.func @products
-// CHECK: call @[[LINEAR:cpu.net.linear.[0-9]+]](%{{.*}}, %{{.*}}, %[[Y:[a-z0-9_]+]])
+// CHECK: call @[[LINEAR:call.net.linear.[0-9]+]](%{{.*}}, %{{.*}}, %[[Y:[a-z0-9_]+]])
 // CHECK: call @[[LINEAR]](%[[Y]],
 // CHECK: func.func private @[[LINEAR]](%[[A:[a-z0-9_]+]]: memref<1x6x8xf32>, %[[B:[a-z0-9_]+]]: memref<8x8xf32>, %[[C:[a-z0-9_]+]]: memref<1x6x8xf32>)
 // CHECK: memref.extract_aligned_pointer_as_index %[[C]]
@@ -14,7 +14,7 @@
 // All f32; B is stored transposed.
 // CHECK-COUNT-3: llvm.mlir.constant(0 : i32)
 // CHECK: llvm.mlir.constant(2 : i32)
-// CHECK: llvm.call @isobath_cpu_product
+// CHECK: llvm.call @isobath_product
 func.func @products(%x: tensor<1x6x8xf32> {net.name = "x"},
                     %w: tensor<8x8xf32> {net.name = "w"})
     -> (tensor<1x6x8xf32> {net.name = "z"}) {
@@ -71,7 +71,7 @@ func.func @read_later(%total: tensor<48xf32> {net.name = "total"},
 // CHECK: row.launch @scale(%{{.*}}) outs(%[[A]])
 // CHECK: row.launch @scale{{.*}}(%[[A]]) outs(%[[A]])
 // CHECK: row.launch @rms_norm(%[[A]], %{{.*}}) outs(%[[A]])
-// CHECK: call @cpu.net.linear.0(%[[A]],
+// CHECK: call @call.net.linear.0(%[[A]],
 func.func @intermediate(%x: tensor<1x2x8xf32> {net.name = "x"},
                         %n: tensor<8xf32> {net.name = "n"},
                         %w: tensor<8x8xf32> {net.name = "w"})
@@ -109,7 +109,7 @@ func.func @destination(%x: tensor<1x2x8xf32> {net.name = "x"})
 // The gradient of logits lies where they were.
 // CHECK-LABEL: func.func @logits
 // CHECK: %[[LOGITS:[a-z0-9_]+]] = memref.alloc() : memref<1x2x9xf32>
-// CHECK: call @cpu.net.linear.0(%{{.*}}, %{{.*}}, %[[LOGITS]])
+// CHECK: call @call.net.linear.0(%{{.*}}, %{{.*}}, %[[LOGITS]])
 // CHECK: row.launch @cross_entropy(%[[LOGITS]],
 // CHECK: row.launch @cross_entropy_adjoint(%[[LOGITS]], %{{.*}}) outs(%[[LOGITS]])
 func.func @logits(%x: tensor<1x2x8xf32> {net.name = "x"},
@@ -137,14 +137,14 @@ func.func @logits(%x: tensor<1x2x8xf32> {net.name = "x"},
 // CHECK-LABEL: func.func @sums
 // CHECK-SAME: %[[OLD:[a-z0-9_]+]]: memref<3x8xf32> {net.name = "old"}, %[[SUM:[a-z0-9_]+]]: memref<3x8xf32> {net.name = "sum"}
 // CHECK: memref.copy %[[OLD]], %[[SUM]]
-// CHECK: call @[[ADJOINT:cpu.net.linear_weight_adjoint.0]](%{{.*}}, %{{.*}}, %[[OLD]], %[[SUM]])
+// CHECK: call @[[ADJOINT:call.net.linear_weight_adjoint.0]](%{{.*}}, %{{.*}}, %[[OLD]], %[[SUM]])
 // CHECK-NOT: memref.copy
 // CHECK: call @[[ADJOINT]](%{{.*}}, %{{.*}}, %[[SUM]], %[[SUM]])
 // CHECK: func.func private @[[ADJOINT]](%{{.*}}, %{{.*}}, %{{.*}}, %[[C:[a-z0-9_]+]]: memref<3x8xf32>)
 // CHECK: memref.extract_aligned_pointer_as_index %[[C]]
 // Transposed, and added to what is there.
 // CHECK: llvm.mlir.constant(5 : i32)
-// CHECK: llvm.call @isobath_cpu_product
+// CHECK: llvm.call @isobath_product
 func.func @sums(%g: tensor<1x2x3xf32> {net.name = "g"},
                 %x: tensor<1x2x8xf32> {net.name = "x"},
                 %old: tensor<3x8xf32> {net.name = "old"})

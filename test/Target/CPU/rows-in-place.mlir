@@ -32,7 +32,7 @@ row.kernel private @other(%x: !row.matrix<8xf32>) -> (%y: !row.matrix<8xf32>) {
 // input when it writes, it may not write there at all.
 // CHECK-LABEL: func.func @written_early
 // CHECK: %[[A:[a-z0-9_]+]] = memref.alloc() : memref<1x2x8xf32>
-// CHECK: call @cpu.net.linear.0(%{{.*}}, %{{.*}}, %[[A]])
+// CHECK: call @call.net.linear.0(%{{.*}}, %{{.*}}, %[[A]])
 // CHECK: %[[EARLY:[a-z0-9_]+]] = memref.alloc() : memref<1x2x8xf32>
 // CHECK: row.launch @early(%[[A]]) outs(%[[EARLY]], %[[A]])
 // CHECK: %[[ROTATED:[a-z0-9_]+]] = memref.alloc() : memref<1x2x8xf32>

@@ -88,8 +88,9 @@ template <typename T> static T require(llvm::Expected<T> value) {
 static JitUnit load(mlir::ModuleOp module) {
   CodeTarget machine = require(describeTarget(nativeCpu));
   std::string archive = require(compileToArchive(module, machine));
-  std::vector<JitSymbol> symbols;
-  for (const runtime::CpuSymbol &symbol : runtime::cpuSymbols())
+  static runtime::CpuDevice device; // without state
+  std::vector<JitSymbol> symbols = {{ISOBATH_DEVICE_SYMBOL, &device}};
+  for (const runtime::DeviceSymbol &symbol : runtime::deviceSymbols())
     symbols.push_back({symbol.name, symbol.address});
   return require(
       loadArchive(llvm::MemoryBuffer::getMemBufferCopy(archive), symbols));

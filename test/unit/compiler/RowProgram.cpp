@@ -11,6 +11,7 @@
 #include "isobath/Driver/Dialects.h"
 #include "isobath/Driver/Pipelines.h"
 #include "isobath/Target/Passes.h"
+#include "isobath/runtime/device_calls.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -32,14 +33,11 @@ using namespace isobath::test;
 // Compilation
 //===----------------------------------------------------------------------===//
 
-using Kernel = void (*)(void *const *, int64_t, int64_t, int64_t);
-
-static void launch(Kernel kernel, void *const *arguments, int64_t rows,
-                   int64_t chunks) {
-  int64_t size = (rows + chunks - 1) / chunks;
-  for (int64_t chunk = chunks - 1; chunk >= 0; --chunk)
-    kernel(arguments, std::min(rows, chunk * size),
-           std::min(rows, (chunk + 1) * size), chunk);
+static void launch(void *, const IsobathLaunch *launch, void *const *words) {
+  int64_t size = (launch->rows + launch->chunks - 1) / launch->chunks;
+  for (int64_t chunk = launch->chunks - 1; chunk >= 0; --chunk)
+    launch->function(words, std::min(launch->rows, chunk * size),
+                     std::min(launch->rows, (chunk + 1) * size), chunk);
 }
 
 template <typename T> static T require(llvm::Expected<T> value) {
@@ -75,8 +73,10 @@ RowProgram::RowProgram(const std::string &text, const std::string &cpu) {
       require(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
           jit->getDataLayout().getGlobalPrefix())));
   auto defined = library.define(llvm::orc::absoluteSymbols(
-      {{jit->mangleAndIntern("isobath_cpu_launch"),
-        llvm::orc::ExecutorSymbolDef::fromPtr(&launch)}}));
+      {{jit->mangleAndIntern("isobath_launch"),
+        llvm::orc::ExecutorSymbolDef::fromPtr(&launch)},
+       {jit->mangleAndIntern(ISOBATH_DEVICE_SYMBOL), // which nobody reads
+        llvm::orc::ExecutorSymbolDef::fromPtr(&jit)}}));
   require(!defined, "the launcher cannot be defined");
   auto added = jit->addIRModule(
       llvm::orc::ThreadSafeModule(std::move(code), std::move(llvmContext)));

@@ -21,7 +21,9 @@
 // and then the number of rows. All addresses are of global memory, those in
 // tables too. A table may be as old as the buffers in it: no kernel writes it.
 // Matrices, vectors and partial sums start at multiples of 16 bytes, scalars at
-// multiples of their size. No output overlaps an input or another output.
+// multiples of their size. No output overlaps an input or another output, but
+// for a matrix that is written where one of its type was read
+// (isobath-lower-to-gpu decides).
 //
 // A launch has a grid of countBlocks(rows) × 1 × 1 blocks of threadsPerBlock
 // × 1 × 1 threads and countSharedBytes(…) bytes of dynamic shared memory. The

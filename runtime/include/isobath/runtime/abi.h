@@ -27,7 +27,7 @@ extern "C" {
 #define ISOBATH_ABI_MAGIC UINT64_C(0x00485441424F5349)
 
 /// Raised whenever a unit made by an older compiler can no longer be run.
-#define ISOBATH_ABI_VERSION UINT32_C(1)
+#define ISOBATH_ABI_VERSION UINT32_C(2)
 
 /// The alignment, in bytes, of every buffer handed to an entry and of every
 /// tensor inside the buffers `parameters`, `gradients` and `arena`.
@@ -36,11 +36,13 @@ extern "C" {
 /// Runs one entry of a unit.
 ///
 /// `buffers[i]` is the i-th buffer that the manifest lists for this entry. The
-/// caller allocates all of them, with at least the bytes that the manifest
-/// states, aligned to ISOBATH_ABI_ALIGNMENT; none may be null, and no two may
-/// overlap. Contents of `arena` mean nothing before and after the call. The
-/// entry keeps no pointer after it returns, allocates nothing, cannot fail, and
-/// may be called from any thread, but not twice at once with a shared buffer.
+/// caller allocates all of them in the memory of the unit's device, with at
+/// least the bytes that the manifest states, aligned to ISOBATH_ABI_ALIGNMENT;
+/// none may be null, and no two may overlap. Contents of `arena` mean nothing
+/// before and after the call. The entry keeps no pointer after it returns,
+/// allocates nothing, cannot fail, and may be called from any thread, but not
+/// twice at once with a shared buffer. What it does it asks of the device
+/// (device_calls.h), whose work may go on after it returns.
 typedef void (*IsobathEntryFunction)(void *const *buffers);
 
 /// One entry point: a name of the manifest and its code.
@@ -60,6 +62,10 @@ typedef struct IsobathUnit {
   /// their buffers; docs/manifest.md lists the keys. Not zero-terminated.
   const char *manifest;
   uint64_t manifestSize; // bytes
+  /// The kernels of a device that is not the CPU, in a form that the device
+  /// knows. Of size 0 where entries need none.
+  const char *deviceCode;
+  uint64_t deviceCodeSize; // bytes
 } IsobathUnit;
 
 #define ISOBATH_UNIT_SYMBOL "isobath_unit"

@@ -11,11 +11,15 @@
 // planning, before anything is allocated. Where a buffer lives inside the arena
 // is the compiler's plan, not this one.
 //
+// Where the device has memory of its own, the host has a copy of each buffer
+// but the arena. Either side is brought up to date when it is asked for.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef ISOBATH_RUNTIME_BUFFERS_H
 #define ISOBATH_RUNTIME_BUFFERS_H
 
+#include "isobath/runtime/device.h"
 #include "isobath/runtime/host_memory.h"
 #include "isobath/runtime/unit.h"
 
@@ -62,35 +66,55 @@ public:
   Buffers(const Buffers &) = delete; // calls point here
   Buffers &operator=(const Buffers &) = delete;
 
-  /// Reserves the buffers of an entry that outlives this object.
-  /// Distributions are called as distributionName() says.
+  /// Reserves the buffers of an entry that outlives this object. All entries
+  /// are of one device. Distributions are called as distributionName() says.
   Call plan(const Entry &entry, const BufferNames &renamed = {});
   /// Reserves one more buffer.
   void reserve(const std::string &name, std::uint64_t bytes);
 
-  /// The bytes that allocate() will take.
+  /// The bytes that allocate() will take of the device's memory.
   std::uint64_t plannedBytes() const;
   /// Allocates all that was planned, zeroed except for the arena, which gets
   /// no page before it is used. Throws Error that names the buffer and its
   /// bytes when memory runs out. Call once, after the last plan().
   void allocate();
 
-  /// An allocated buffer as `Value`s.
-  template <typename Value> std::span<Value> get(std::string_view name) const {
-    const Block &block = find(name);
-    assert(block.data && "allocate() comes first");
-    return {static_cast<Value *>(block.data.get()),
-            static_cast<std::size_t>(block.bytes / sizeof(Value))};
+  /// An allocated buffer, the arena only on the host, as `Value`s: what the
+  /// host or the last call wrote there. Valid until the next call runs.
+  template <typename Value>
+  std::span<const Value> read(std::string_view name) const {
+    return asValues<const Value>(find(name), /*isWritten=*/false);
+  }
+  /// The same to write to. The next call sees what has been written by then.
+  template <typename Value>
+  std::span<Value> write(std::string_view name) const {
+    return asValues<Value>(find(name), /*isWritten=*/true);
   }
 
 private:
   struct Block {
     std::uint64_t bytes = 0;
-    HostMemory data;
+    DeviceMemory data;
+    /// Of a device with memory of its own: the host's copy, and which of the
+    /// two is older than the other.
+    HostMemory copy;
+    mutable bool isCopyOld = false;
+    mutable bool isDataOld = false;
   };
 
   const Block &find(std::string_view name) const;
+  void *getHostSide(const Block &block, bool isWritten) const;
+  void *getDeviceSide(const Block &block) const;
 
+  template <typename Value>
+  std::span<Value> asValues(const Block &block, bool isWritten) const {
+    assert(block.data && "allocate() comes first");
+    return {static_cast<Value *>(getHostSide(block, isWritten)),
+            static_cast<std::size_t>(block.bytes / sizeof(Value))};
+  }
+
+  Device host;
+  Device *device = &host; // the planned entries'
   std::map<std::string, Block, std::less<>> blocks;
 };
 

@@ -16,6 +16,7 @@
 #define ISOBATH_RUNTIME_UNIT_H
 
 #include "isobath/runtime/abi.h"
+#include "isobath/runtime/device.h"
 #include "isobath/runtime/manifest.h"
 
 #include <memory>
@@ -28,26 +29,33 @@ namespace isobath::runtime {
 /// One entry point.
 class Entry {
 public:
-  Entry(const EntrySignature &signature, IsobathEntryFunction function)
-      : shape(&signature), function(function) {}
+  Entry(const EntrySignature &signature, IsobathEntryFunction function,
+        Device &device)
+      : shape(&signature), function(function), runsOn(&device) {}
 
   const EntrySignature &signature() const { return *shape; }
-  /// `buffers[i]` is the signature's i-th buffer, as abi.h demands.
+  Device &device() const { return *runsOn; }
+  /// Runs to the end of the device's work. `buffers[i]` is the signature's i-th
+  /// buffer, as abi.h demands. Throws the Error of Device::finish().
   void run(std::span<void *const> buffers) const;
 
 private:
   const EntrySignature *shape;
   IsobathEntryFunction function;
+  Device *runsOn;
 };
 
 /// A loaded unit.
 class Unit {
 public:
   /// Checks `unit`, which stays valid for as long as `owner` lives (or for the
-  /// whole program, where `owner` is null). Throws Error on a wrong magic, a
-  /// wrong version, a wrong manifest, on a machine that lacks instructions
-  /// which the unit uses, and on an entry without code.
-  explicit Unit(const IsobathUnit *unit, std::shared_ptr<void> owner = nullptr);
+  /// whole program, where `owner` is null), and gives `device` its code.
+  /// Without a device buffers are in the host's memory, as those of CPUs are.
+  /// Throws Error on a wrong magic, a wrong version, a wrong manifest, on a
+  /// machine that lacks instructions which the unit uses, on an entry without
+  /// code, and on code that is not for the device.
+  explicit Unit(const IsobathUnit *unit, std::shared_ptr<void> owner = nullptr,
+                std::shared_ptr<Device> device = nullptr);
   Unit(const Unit &) = delete;
   Unit &operator=(const Unit &) = delete;
 
@@ -55,12 +63,15 @@ public:
   /// Replaces the settings of a training run: what the command line asked for.
   void setTrainSettings(const TrainSettings &settings);
 
+  Device &device() const { return *runsOn; }
+
   bool hasEntry(std::string_view name) const;
   /// Throws Error that lists the entries there are.
   const Entry &entry(std::string_view name) const;
 
 private:
   std::shared_ptr<void> owner;
+  std::shared_ptr<Device> runsOn;
   Manifest description;
   std::vector<Entry> entries; // one for each of description.entries
 };

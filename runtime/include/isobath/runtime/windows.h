@@ -132,6 +132,14 @@ void fillFirstBatch(const Shard &shard, std::uint64_t context,
                     std::span<std::int32_t> tokens,   // [B, T]
                     std::span<std::int32_t> targets); // [B, T]
 
+/// Samples of no text, for runs in which it does not matter what tokens are:
+/// each position has a token that is a function of its number, and the next
+/// one's as its target.
+void fillArbitrary(std::uint64_t firstSample, std::uint64_t context,
+                   std::uint64_t vocabulary,
+                   std::span<std::int32_t> tokens,   // [B, T]
+                   std::span<std::int32_t> targets); // [B, T]
+
 } // namespace isobath::runtime
 
 #endif // ISOBATH_RUNTIME_WINDOWS_H

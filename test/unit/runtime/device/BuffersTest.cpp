@@ -51,8 +51,8 @@ TEST(Buffers, TakeTheLargestOfTheBytesAskedFor) {
   buffers.plan(unit->entry("gradient"));
   buffers.plan(unit->entry("loss"));
   buffers.allocate();
-  EXPECT_EQ(buffers.get<std::int32_t>("tokens").size(), 12u); // B = 3
-  EXPECT_EQ(buffers.get<char>("arena").size(), 128u);
+  EXPECT_EQ(buffers.read<std::int32_t>("tokens").size(), 12u); // B = 3
+  EXPECT_EQ(buffers.read<char>("arena").size(), 128u);
 }
 
 TEST(Buffers, AreAlignedZeroedAndRun) {
@@ -62,17 +62,72 @@ TEST(Buffers, AreAlignedZeroedAndRun) {
   const auto norm = buffers.plan(unit->entry("norm"), {{"gradients", "total"}});
   buffers.reserve("empty", 0);
   buffers.allocate();
-  const auto total = buffers.get<float>("total");
+  const auto total = buffers.write<float>("total");
   EXPECT_TRUE(isAligned(total));
-  EXPECT_TRUE(isAligned(buffers.get<double>("norm")));
-  EXPECT_TRUE(isAligned(buffers.get<char>("empty")));
-  EXPECT_NE(buffers.get<char>("empty").data(), nullptr);
+  EXPECT_TRUE(isAligned(buffers.read<double>("norm")));
+  EXPECT_TRUE(isAligned(buffers.read<char>("empty")));
+  EXPECT_NE(buffers.read<char>("empty").data(), nullptr);
   EXPECT_TRUE(std::all_of(total.begin(), total.end(),
                           [](float value) { return value == 0; }));
   total[3] = 3;
   total[79] = 4;
   norm.run();
-  EXPECT_EQ(buffers.get<double>("norm")[0], 25);
+  EXPECT_EQ(buffers.read<double>("norm")[0], 25);
+}
+
+namespace {
+/// The host's memory, which is copied to and from as if it were not.
+class FarDevice : public Device {
+public:
+  bool isHostMemory() const override { return false; }
+  void copyToDevice(void *to, const void *hostFrom,
+                    std::uint64_t bytes) override {
+    ++copiesThere;
+    Device::copyToDevice(to, hostFrom, bytes);
+  }
+  void copyToHost(void *hostTo, const void *from,
+                  std::uint64_t bytes) override {
+    ++copiesBack;
+    Device::copyToHost(hostTo, from, bytes);
+  }
+  void discard(void *, std::uint64_t bytes) override { discarded += bytes; }
+  void finish() override { ++runs; }
+
+  int copiesThere = 0, copiesBack = 0, runs = 0;
+  std::uint64_t discarded = 0;
+};
+} // namespace
+
+TEST(Buffers, AreCopiedToADeviceAndBackWhenTheyAreAskedFor) {
+  BigramUnit bigram;
+  const auto device = std::make_shared<FarDevice>();
+  const Unit unit(bigram.unit(), nullptr, device);
+  Buffers buffers;
+  const auto norm = buffers.plan(unit.entry("norm"), {{"gradients", "total"}});
+  const auto loss = buffers.plan(unit.entry("loss"));
+  buffers.allocate();
+  const auto total = buffers.write<float>("total");
+  EXPECT_TRUE(std::all_of(total.begin(), total.end(),
+                          [](float value) { return value == 0; }));
+  total[3] = 3;
+  total[79] = 4;
+  EXPECT_EQ(device->copiesThere, 0);
+  norm.run();
+  EXPECT_EQ(device->runs, 1);
+  EXPECT_EQ(device->copiesThere, 1); // what was written, and nothing else
+  EXPECT_EQ(device->copiesBack, 0);
+  EXPECT_EQ(buffers.read<double>("norm")[0], 25);
+  EXPECT_EQ(buffers.read<double>("norm")[0], 25);
+  EXPECT_EQ(device->copiesBack, 1); // once, however often it is read
+  norm.run();
+  EXPECT_EQ(device->copiesThere, 1); // nothing new
+  // A part that is written leaves the rest as the device has it.
+  buffers.write<float>("total")[3] = 0;
+  norm.run();
+  EXPECT_EQ(buffers.read<double>("norm")[0], 16);
+  EXPECT_EQ(device->discarded, 0u); // the entry has no arena
+  loss.run();
+  EXPECT_EQ(device->discarded, 64u);
 }
 
 TEST(Buffers, DistributionsOfOneSiteStayApart) {
@@ -83,9 +138,9 @@ TEST(Buffers, DistributionsOfOneSiteStayApart) {
   Buffers buffers;
   buffers.plan(unit->entry("routes"));
   buffers.allocate();
-  EXPECT_EQ(buffers.get<float>("routes.2").size(), 64u);
-  EXPECT_NE(buffers.get<float>("routes.2").data(),
-            buffers.get<float>("routes.3").data());
+  EXPECT_EQ(buffers.read<float>("routes.2").size(), 64u);
+  EXPECT_NE(buffers.read<float>("routes.2").data(),
+            buffers.read<float>("routes.3").data());
 }
 
 TEST(Buffers, RunningOutOfMemoryNamesTheBuffer) {

@@ -93,15 +93,29 @@ TEST(CpuThreads, AreThoseAskedFor) {
   EXPECT_EQ(threads(), 3);
 }
 
-TEST(CpuSymbols, AreNamedAsInTheHeader) {
-  std::set<std::string> names;
-  for (const CpuSymbol &symbol : cpuSymbols()) {
-    EXPECT_NE(symbol.address, nullptr) << symbol.name;
-    EXPECT_TRUE(names.insert(symbol.name).second) << symbol.name;
-  }
-  EXPECT_EQ(names.count("isobath_cpu_product"), 1u);
-  EXPECT_EQ(cpuSymbols().front().address,
-            reinterpret_cast<void *>(&isobath_cpu_launch));
+TEST(CpuDevice, RunsACallOfGeneratedCode) {
+  CpuDevice device;
+  const IsobathRowKernel addRows = [](void *const *words, std::int64_t begin,
+                                      std::int64_t end, std::int64_t) {
+    for (std::int64_t row = begin; row < end; ++row)
+      static_cast<float *>(words[0])[row] += 1;
+  };
+  IsobathLaunch launch = {};
+  launch.function = addRows;
+  launch.rows = 5;
+  launch.chunks = 2;
+  std::vector<float> values = {1, 2, 3, 4, 5};
+  void *words[] = {values.data()};
+  isobath_launch(&device, &launch, words);
+  EXPECT_EQ(values, (std::vector<float>{2, 3, 4, 5, 6}));
+
+  const std::vector<float> a = {1, 2, 3, 4}, b = {5, 6, 7, 8};
+  std::vector<float> c(4), copy(4);
+  isobath_product(&device, c.data(), a.data(), b.data(), 2, 2, 2, ISOBATH_F32,
+                  ISOBATH_F32, ISOBATH_F32, 0);
+  EXPECT_EQ(c, (std::vector<float>{19, 22, 43, 50}));
+  isobath_copy(&device, copy.data(), c.data(), 4 * sizeof(float));
+  EXPECT_EQ(copy, c);
 }
 
 //===----------------------------------------------------------------------===//

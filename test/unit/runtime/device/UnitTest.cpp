@@ -49,8 +49,18 @@ TEST(Unit, WrongVersionGivesBothValues) {
   unit.version = 99;
   unit.manifest = nullptr; // not looked at
   EXPECT_EQ(messageOf([&] { Unit loaded(&unit); }),
-            "compiled unit: given version 99, expected version 1; compile the "
+            "compiled unit: given version 99, expected version 2; compile the "
             "model again");
+}
+
+TEST(Unit, KernelsOfAGpuAreNotForTheHost) {
+  BigramUnit bigram;
+  IsobathUnit unit = *bigram.unit();
+  unit.deviceCode = "code";
+  unit.deviceCodeSize = 4;
+  EXPECT_EQ(messageOf([&] { Unit loaded(&unit); }),
+            "compiled unit: given kernels of a GPU, expected code for this "
+            "CPU");
 }
 
 TEST(Unit, NeedsASymbol) {

@@ -150,7 +150,7 @@ TEST_F(MeasureTest, InitialValuesLeaveThePaddingZero) {
   buffers.reserve("parameters", BigramUnit::elements * 4);
   buffers.allocate();
   initialiseParameters(unit->manifest(), 1, buffers);
-  const auto values = buffers.get<float>("parameters");
+  const auto values = buffers.read<float>("parameters");
   EXPECT_NE(values[0], 0);
   EXPECT_NE(values[V * V - 1], 0);
   for (std::uint64_t i = V * V; i < BigramUnit::elements; ++i)

@@ -47,7 +47,7 @@ struct Rig {
     initialiseParameters(unit->manifest(), 1, buffers);
   }
   template <typename Real> std::vector<Real> copy(const char *buffer) {
-    const auto values = buffers.get<Real>(buffer);
+    const auto values = buffers.read<Real>(buffer);
     return {values.begin(), values.end()};
   }
   std::shared_ptr<Unit> unit;

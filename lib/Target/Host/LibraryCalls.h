@@ -6,24 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ISOBATH_TARGET_CPU_LIBRARYCALLS_H
-#define ISOBATH_TARGET_CPU_LIBRARYCALLS_H
+#ifndef ISOBATH_LIB_TARGET_HOST_LIBRARYCALLS_H
+#define ISOBATH_LIB_TARGET_HOST_LIBRARYCALLS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 
-namespace isobath::cpu {
+namespace isobath::host {
 
-/// Builds what calls the functions of cpu_library.h. A call goes through a
-/// private function for its op, shapes and types, which holds the sizes; calls
-/// of the same share one.
+/// Builds what calls the device for products, attention and token groups. A
+/// call goes through a private function for its op, shapes and types, which
+/// holds the sizes; calls of the same share one.
 class LibraryCalls {
 public:
   LibraryCalls(mlir::ModuleOp module, mlir::SymbolTable &symbols)
       : module(module), symbols(symbols) {}
 
   /// The call that computes the memrefs `results` of `op` from `operands`.
-  /// Fails with a diagnostic if the library has no function for `op`.
+  /// Fails with a diagnostic if devices have no function for `op`.
   mlir::LogicalResult build(mlir::OpBuilder &builder, mlir::Operation *op,
                             mlir::ValueRange operands,
                             mlir::ValueRange results);
@@ -39,6 +39,6 @@ private:
       functions;
 };
 
-} // namespace isobath::cpu
+} // namespace isobath::host
 
-#endif // ISOBATH_TARGET_CPU_LIBRARYCALLS_H
+#endif // ISOBATH_LIB_TARGET_HOST_LIBRARYCALLS_H

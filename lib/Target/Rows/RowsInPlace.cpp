@@ -19,7 +19,7 @@
 
 using namespace mlir;
 using namespace isobath;
-using namespace isobath::cpu;
+using namespace isobath::rows;
 using namespace isobath::rows;
 using namespace isobath::row;
 
@@ -161,11 +161,10 @@ static bool isUpdateOfList(BlockArgument input, BlockArgument output) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// Where an operand or result of a call stands: the argument of the kernel, and
-/// the place in its group.
-static std::pair<BlockArgument, unsigned>
-findArgument(ArrayRef<int32_t> groups, MutableArrayRef<BlockArgument> arguments,
-             unsigned position) {
+std::pair<BlockArgument, unsigned>
+rows::findArgument(ArrayRef<int32_t> groups,
+                   MutableArrayRef<BlockArgument> arguments,
+                   unsigned position) {
   for (auto [size, argument] : llvm::zip_equal(groups, arguments)) {
     if (position < static_cast<unsigned>(size))
       return {argument, position};
@@ -174,7 +173,7 @@ findArgument(ArrayRef<int32_t> groups, MutableArrayRef<BlockArgument> arguments,
   llvm_unreachable("a position in one of the groups");
 }
 
-bool cpu::canWriteInPlace(CallOp call, unsigned operand, unsigned result) {
+bool rows::canWriteInPlace(CallOp call, unsigned operand, unsigned result) {
   KernelOp kernel = call.lookupKernel();
   auto [input, inputPlace] =
       findArgument(call.getInputGroups(), kernel.getInputs(), operand);

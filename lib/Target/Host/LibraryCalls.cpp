@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tensor letters as in cpu_library.h.
+// Tensor letters as in device_calls.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "isobath/Target/CPU/LibraryCalls.h"
+#include "LibraryCalls.h"
+#include "DeviceCalls.h"
 #include "isobath/Dialect/Net/NetOps.h"
 #include "isobath/runtime/cpu_library.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,65 +21,9 @@
 
 using namespace mlir;
 using namespace isobath;
-using namespace isobath::cpu;
+using namespace isobath::host;
 
 namespace {
-/// The arguments of one call of a C function, in order.
-class CallBuilder {
-public:
-  CallBuilder(OpBuilder &builder, Location loc, SymbolTable &symbols)
-      : builder(builder), loc(loc), symbols(symbols) {}
-
-  CallBuilder &pointer(Value buffer) {
-    Value address =
-        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
-    Value word =
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
-    return add(LLVM::IntToPtrOp::create(
-        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), word));
-  }
-  CallBuilder &size(int64_t value) { return constant(value, 64); }
-  CallBuilder &number(int64_t value) { return constant(value, 32); }
-  /// An IsobathElementType.
-  CallBuilder &type(Value buffer) {
-    return number(getTypeCode(cast<MemRefType>(buffer.getType())));
-  }
-
-  void call(StringRef name) {
-    auto callee = symbols.lookup<LLVM::LLVMFuncOp>(name);
-    if (!callee) {
-      OpBuilder detached(builder.getContext());
-      callee = LLVM::LLVMFuncOp::create(
-          detached, loc, name,
-          LLVM::LLVMFunctionType::get(
-              LLVM::LLVMVoidType::get(builder.getContext()),
-              llvm::to_vector(ValueRange(arguments).getTypes())));
-      symbols.insert(callee);
-    }
-    LLVM::CallOp::create(builder, loc, callee, arguments);
-  }
-
-  static int32_t getTypeCode(MemRefType type) {
-    return type.getElementType().isBF16() ? ISOBATH_BF16 : ISOBATH_F32;
-  }
-
-private:
-  CallBuilder &add(Value argument) {
-    arguments.push_back(argument);
-    return *this;
-  }
-  CallBuilder &constant(int64_t value, unsigned width) {
-    return add(LLVM::ConstantOp::create(
-        builder, loc, builder.getIntegerType(width),
-        builder.getIntegerAttr(builder.getIntegerType(width), value)));
-  }
-
-  OpBuilder &builder;
-  Location loc;
-  SymbolTable &symbols;
-  SmallVector<Value> arguments;
-};
-
 /// The sizes of attention.
 struct AttentionSizes {
   int64_t B, T, H, K, d;
@@ -117,7 +62,7 @@ static void buildProduct(CallBuilder &call, Value c, Value a, Value b,
       flags & ISOBATH_TRANSPOSE_A ? countRows(typeA) : typeA.getShape().back();
   call.pointer(c).pointer(a).pointer(b);
   call.size(countRows(typeC)).size(typeC.getShape().back()).size(K);
-  call.type(c).type(a).type(b).number(flags).call("isobath_cpu_product");
+  call.type(c).type(a).type(b).number(flags).call("isobath_product");
 }
 
 /// The scratch, in bytes, of `op`; 0 if it needs none.
@@ -166,7 +111,7 @@ static LogicalResult buildBody(Operation *op, CallBuilder call,
         AttentionSizes::get(attention, cast<MemRefType>(buffers[0].getType()))
             .addTo(call);
         addScratch();
-        call.call("isobath_cpu_attention");
+        call.call("isobath_attention");
         return success();
       })
       .Case([&](net::AttentionAdjointOp adjoint) {
@@ -176,14 +121,14 @@ static LogicalResult buildBody(Operation *op, CallBuilder call,
         AttentionSizes::get(adjoint, cast<MemRefType>(buffers[0].getType()))
             .addTo(call);
         addScratch();
-        call.call("isobath_cpu_attention_adjoint");
+        call.call("isobath_attention_adjoint");
         return success();
       })
       .Case([&](net::GroupTokensOp group) {
         auto ids = cast<MemRefType>(buffers[0].getType());
         call.pointer(buffers[1]).pointer(buffers[2]).pointer(buffers[0]);
         call.size(ids.getNumElements()).size(group.getVocabulary());
-        call.call("isobath_cpu_group_tokens");
+        call.call("isobath_group_tokens");
         return success();
       })
       .Default([](Operation *other) {
@@ -200,8 +145,8 @@ func::FuncOp LibraryCalls::getFunction(Operation *op, TypeRange buffers) {
     return function;
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   function = func::FuncOp::create(builder, op->getLoc(),
-                                  ("cpu." + op->getName().getStringRef() + "." +
-                                   Twine(functions.size() - 1))
+                                  ("call." + op->getName().getStringRef() +
+                                   "." + Twine(functions.size() - 1))
                                       .str(),
                                   type);
   function.setPrivate();
