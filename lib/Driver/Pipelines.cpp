@@ -106,9 +106,11 @@ void isobath::buildCpuCodePipeline(OpPassManager &manager) {
   manager.addPass(createLowerRowsToCpu());
 }
 
-void isobath::buildGpuPipeline(OpPassManager &manager) {
+void isobath::buildGpuPipeline(OpPassManager &manager, int64_t gap) {
   manager.addPass(createLowerToGpu());
-  manager.addPass(createPlanMemory());
+  PlanMemoryOptions options;
+  options.gap = gap;
+  manager.addPass(createPlanMemory(options));
 }
 
 void isobath::buildGpuLaunchPipeline(OpPassManager &manager) {
@@ -219,9 +221,9 @@ void isobath::registerPipelines() {
   PassPipelineRegistration<>("isobath-cpu",
                              "Lower calls of row kernels to the CPU target",
                              buildCpuPipeline);
-  PassPipelineRegistration<>("isobath-gpu",
-                             "Lower calls of row kernels to a GPU's schedule",
-                             buildGpuPipeline);
+  PassPipelineRegistration<>(
+      "isobath-gpu", "Lower calls of row kernels to a GPU's schedule",
+      [](OpPassManager &manager) { buildGpuPipeline(manager); });
   PassPipelineRegistration<>("isobath-cpu-code",
                              "Lower row kernels to loops over strips",
                              buildCpuCodePipeline);

@@ -27,13 +27,15 @@ using namespace isobath;
 namespace {
 
 struct PlanMemory : isobath::impl::PlanMemoryBase<PlanMemory> {
+  using PlanMemoryBase::PlanMemoryBase;
   void runOnOperation() override;
 };
 
 /// A buffer, when it is in use, and where it lies.
 struct PlannedBuffer {
   memref::AllocOp alloc;
-  int64_t size;       // bytes, a multiple of the alignment
+  int64_t bytes;      // that it has
+  int64_t size;       // bytes that it takes, a multiple of the alignment
   unsigned number;    // of the alloc op in its block
   unsigned first;     // of the first and the last op
   unsigned last;      // that use it
@@ -55,7 +57,7 @@ static SmallVector<Operation *> collectUsers(Value memref) {
 }
 
 /// The buffers of a block in the order of their first use.
-static SmallVector<PlannedBuffer> collectBuffers(Block &block) {
+static SmallVector<PlannedBuffer> collectBuffers(Block &block, int64_t gap) {
   llvm::DenseMap<Operation *, unsigned> numbers;
   for (auto [number, op] : llvm::enumerate(block))
     numbers[&op] = number;
@@ -69,9 +71,12 @@ static SmallVector<PlannedBuffer> collectBuffers(Block &block) {
                     alloc.getType().getElementTypeBitWidth() / 8;
     PlannedBuffer buffer{
         alloc,
-        static_cast<int64_t>(llvm::alignTo(std::max<int64_t>(bytes, 1),
+        bytes,
+        static_cast<int64_t>(llvm::alignTo(std::max<int64_t>(bytes, 1) + gap,
                                            net::parameterAlignment)),
-        numbers.lookup(alloc), ~0u, 0};
+        numbers.lookup(alloc),
+        ~0u,
+        0};
     for (Operation *user : collectUsers(alloc)) {
       unsigned number = numbers.lookup(block.findAncestorOpInBlock(*user));
       buffer.first = std::min(buffer.first, number);
@@ -113,12 +118,30 @@ static int64_t placeBuffers(MutableArrayRef<PlannedBuffer> buffers) {
   return peak;
 }
 
-static void planFunction(func::FuncOp function) {
+/// Notes at each op which buffers begin with it.
+static void noteBegins(Block &block, ArrayRef<PlannedBuffer> buffers) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  for (const PlannedBuffer &buffer : buffers) {
+    Operation *first = ops[buffer.first];
+    SmallVector<int64_t> begins;
+    if (auto others = first->getAttrOfType<DenseI64ArrayAttr>(beginsAttrName))
+      llvm::append_range(begins, others.asArrayRef());
+    llvm::append_values(begins, buffer.offset, buffer.bytes);
+    first->setAttr(beginsAttrName,
+                   DenseI64ArrayAttr::get(first->getContext(), begins));
+  }
+}
+
+static void planFunction(func::FuncOp function, int64_t gap) {
   Block &block = function.getBody().front();
-  SmallVector<PlannedBuffer> buffers = collectBuffers(block);
+  SmallVector<PlannedBuffer> buffers = collectBuffers(block, gap);
   if (buffers.empty())
     return;
   int64_t peak = placeBuffers(buffers);
+  if (gap > 0)
+    noteBegins(block, buffers);
 
   OpBuilder builder(function.getContext());
   auto name = builder.getDictionaryAttr(
@@ -141,5 +164,5 @@ static void planFunction(func::FuncOp function) {
 void PlanMemory::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>())
     if (function.isPublic() && function.getBody().hasOneBlock())
-      planFunction(function);
+      planFunction(function, gap);
 }

@@ -52,19 +52,32 @@ std::uint64_t Bits::findUnset(std::uint64_t begin, std::uint64_t end) const {
 // Allocations
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<Allocation *> GlobalMemory::allocate(std::uint64_t bytes,
-                                                    llvm::StringRef name) {
+using OwnedBytes = std::unique_ptr<std::byte, void (*)(std::byte *)>;
+
+/// Memory for so many bytes between zones.
+static llvm::Expected<OwnedBytes> allocateWithZones(std::uint64_t bytes,
+                                                    std::uint64_t zoneBytes) {
   constexpr std::uint64_t alignment = 256, most = std::uint64_t(1) << 40;
   if (bytes > most)
     return makeError("given " + llvm::Twine(bytes) +
                      " bytes to allocate, expected at most 2^40");
   std::uint64_t whole = llvm::alignTo(bytes, alignment) + 2 * zoneBytes;
-  auto *memory = static_cast<std::byte *>(std::aligned_alloc(alignment, whole));
+  OwnedBytes memory(
+      static_cast<std::byte *>(std::aligned_alloc(alignment, whole)),
+      [](std::byte *data) { std::free(data); });
   if (!memory)
     return makeError("not enough memory for " + llvm::Twine(bytes) + " bytes");
+  return memory;
+}
+
+llvm::Expected<Allocation *> GlobalMemory::allocate(std::uint64_t bytes,
+                                                    llvm::StringRef name) {
+  auto memory = allocateWithZones(bytes, zoneBytes);
+  if (!memory)
+    return memory.takeError();
   auto allocation = std::make_unique<Allocation>();
-  allocation->memory = {memory, [](std::byte *data) { std::free(data); }};
-  allocation->base = memory + zoneBytes;
+  allocation->memory = std::move(*memory);
+  allocation->base = allocation->memory.get() + zoneBytes;
   allocation->bytes = bytes;
   allocation->name = name.str();
   allocation->initialized.reset(bytes);
@@ -73,7 +86,59 @@ llvm::Expected<Allocation *> GlobalMemory::allocate(std::uint64_t bytes,
   return result;
 }
 
+llvm::Expected<void *> GlobalMemory::allocateArena(std::uint64_t bytes,
+                                                   llvm::StringRef name) {
+  auto memory = allocateWithZones(bytes, zoneBytes);
+  if (!memory)
+    return memory.takeError();
+  std::byte *base = memory->get() + zoneBytes;
+  arenas.insert({base, Arena{std::move(*memory), base, bytes, name.str()}});
+  return base;
+}
+
+llvm::Error GlobalMemory::beginBuffer(void *buffer, std::uint64_t bytes) {
+  auto *begin = static_cast<std::byte *>(buffer);
+  auto next = arenas.upper_bound(begin);
+  const Arena *arena =
+      next == arenas.begin() ? nullptr : &std::prev(next)->second;
+  if (!arena ||
+      static_cast<std::uint64_t>(begin - arena->base) + bytes > arena->bytes)
+    return makeError("given a buffer of " + llvm::Twine(bytes) +
+                     " bytes to begin, expected it in an arena");
+  endBetween(begin, begin + bytes);
+  adopt(begin, bytes,
+        (arena->name + " from byte " + llvm::Twine(begin - arena->base)).str());
+  allocations[begin]->initialized.fill(0, bytes, false);
+  return llvm::Error::success();
+}
+
+void GlobalMemory::endBetween(const std::byte *begin, const std::byte *end) {
+  last = nullptr;
+  auto first = allocations.lower_bound(begin);
+  if (first != allocations.begin()) {
+    const Allocation &before = *std::prev(first)->second;
+    if (before.base + before.bytes > begin)
+      --first;
+  }
+  while (first != allocations.end() && first->first < end)
+    first = allocations.erase(first);
+}
+
+llvm::Error GlobalMemory::endBuffers(void *arena) {
+  auto found = arenas.find(static_cast<std::byte *>(arena));
+  if (found == arenas.end())
+    return makeError("given memory that is no arena");
+  endBetween(found->first, found->first + found->second.bytes);
+  return llvm::Error::success();
+}
+
 llvm::Error GlobalMemory::free(void *memory) {
+  if (auto arena = arenas.find(static_cast<std::byte *>(memory));
+      arena != arenas.end()) {
+    endBetween(arena->first, arena->first + arena->second.bytes);
+    arenas.erase(arena);
+    return llvm::Error::success();
+  }
   auto found = allocations.find(static_cast<std::byte *>(memory));
   if (found == allocations.end())
     return makeError("given memory to free that was not allocated");

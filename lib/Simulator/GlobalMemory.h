@@ -88,10 +88,22 @@ struct Allocation {
   WriteCell *getCell(std::uint64_t offset, bool make);
 };
 
+/// Memory of which only buffers that have begun are allocations.
+struct Arena {
+  std::unique_ptr<std::byte, void (*)(std::byte *)> memory;
+  std::byte *base;
+  std::uint64_t bytes;
+  std::string name;
+};
+
 class GlobalMemory {
 public:
   llvm::Expected<Allocation *> allocate(std::uint64_t bytes,
                                         llvm::StringRef name);
+  llvm::Expected<void *> allocateArena(std::uint64_t bytes,
+                                       llvm::StringRef name);
+  llvm::Error beginBuffer(void *buffer, std::uint64_t bytes);
+  llvm::Error endBuffers(void *arena);
   llvm::Error free(void *memory);
   /// Makes memory of the host part of the device's, as variables of a module.
   void adopt(std::byte *base, std::uint64_t bytes, llvm::StringRef name);
@@ -126,8 +138,11 @@ private:
   static constexpr std::uint64_t keptBytes = 256 << 20;
 
   void forgetFreed();
+  /// Ends what lies in part between these addresses.
+  void endBetween(const std::byte *begin, const std::byte *end);
 
   std::map<const std::byte *, std::unique_ptr<Allocation>> allocations;
+  std::map<const std::byte *, Arena> arenas;
   std::deque<const std::byte *> freed; // the oldest first
   std::uint64_t freedBytes = 0;
   std::uint64_t launch = 0;

@@ -41,6 +41,19 @@ Expected<void *> SimulatedDevice::allocate(std::uint64_t bytes,
   return (*allocation)->base;
 }
 
+Expected<void *> SimulatedDevice::allocateArena(std::uint64_t bytes,
+                                                llvm::StringRef name) {
+  return state->memory.allocateArena(bytes, name);
+}
+
+Error SimulatedDevice::beginBuffer(void *buffer, std::uint64_t bytes) {
+  return state->memory.beginBuffer(buffer, bytes);
+}
+
+Error SimulatedDevice::endBuffers(void *arena) {
+  return state->memory.endBuffers(arena);
+}
+
 Error SimulatedDevice::free(void *memory) { return state->memory.free(memory); }
 
 static Error mark(GlobalMemory &memory, const void *address,

@@ -42,6 +42,14 @@ void *SimulatedRuntimeDevice::allocate(const std::string &name,
   return nullptr;
 }
 
+void *SimulatedRuntimeDevice::allocateArena(std::uint64_t bytes) {
+  Expected<void *> memory = device.allocateArena(bytes, "arena");
+  if (memory)
+    return *memory;
+  llvm::consumeError(memory.takeError());
+  return nullptr;
+}
+
 void SimulatedRuntimeDevice::release(void *memory) {
   if (Error error = device.free(memory))
     note(std::move(error));
@@ -70,8 +78,15 @@ void SimulatedRuntimeDevice::copy(void *to, const void *from,
     note(std::move(error));
 }
 
-void SimulatedRuntimeDevice::discard(void *memory, std::uint64_t bytes) {
-  if (Error error = device.markUninitialized(memory, bytes))
+void SimulatedRuntimeDevice::begin(void *buffer, std::uint64_t bytes) {
+  if (hasFailed() || bytes == 0)
+    return;
+  if (Error error = device.beginBuffer(buffer, bytes))
+    note(std::move(error));
+}
+
+void SimulatedRuntimeDevice::discard(void *arena, std::uint64_t) {
+  if (Error error = device.endBuffers(arena))
     note(std::move(error));
 }
 

@@ -98,8 +98,8 @@ static double timeProducts(const std::vector<RecordedProduct> &products,
 }
 
 /// Trains on arbitrary tokens: what they are changes no time.
-static StepTimes timeSteps(Trainer &trainer, const Manifest &manifest,
-                           std::uint64_t steps) {
+static StepTimes timeSteps(Device &device, Trainer &trainer,
+                           const Manifest &manifest, std::uint64_t steps) {
   const FillBatch fill = [&](std::uint64_t first,
                              std::span<std::int32_t> tokens,
                              std::span<std::int32_t> targets) {
@@ -113,7 +113,7 @@ static StepTimes timeSteps(Trainer &trainer, const Manifest &manifest,
   for (std::uint64_t i = 0; i < steps; ++i) {
     CpuProfile profile;
     setProfile(&profile);
-    times.push_back(timeOf([&] { trainer.step(2, fill); }));
+    times.push_back(timeOn(device, [&] { trainer.step(2, fill); }));
     setProfile(nullptr);
     for (std::size_t part = 0; part < parts.size(); ++part)
       parts[part].push_back(profile.seconds[part] * 1000);
@@ -139,7 +139,8 @@ static void runBenchStep(const BenchStepCommand &command,
   Trainer trainer(*unit, buffers);
   buffers.allocate();
   initialiseParameters(manifest, manifest.train.seed, buffers);
-  const StepTimes times = timeSteps(trainer, manifest, command.steps);
+  const StepTimes times =
+      timeSteps(unit->device(), trainer, manifest, command.steps);
 
   if (command.json) {
     nlohmann::ordered_json parts;

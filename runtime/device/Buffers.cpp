@@ -95,7 +95,9 @@ void Buffers::allocate() {
   for (auto &[name, block] : blocks) {
     const std::uint64_t bytes = paddedBytes(block.bytes);
     const bool isCopied = !device->isHostMemory() && name != arenaName;
-    block.data = DeviceMemory(device->allocate(name, bytes), {device});
+    block.data = DeviceMemory(name == arenaName ? device->allocateArena(bytes)
+                                                : device->allocate(name, bytes),
+                              {device});
     if (isCopied)
       block.copy = allocateHostMemory(bytes);
     if (!block.data || (isCopied && !block.copy))

@@ -46,6 +46,8 @@ void Device::copy(void *to, const void *from, std::uint64_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
+void Device::begin(void *, std::uint64_t) {}
+
 void Device::discard(void *, std::uint64_t) {}
 
 //===----------------------------------------------------------------------===//
@@ -82,6 +84,16 @@ void Device::groupTokens(std::int32_t *, std::int32_t *, const std::int32_t *,
   refuseWork();
 }
 
+DeviceEvent Device::recordEvent() {
+  // Work is done by the host, in the call that asks for it.
+  return {std::chrono::steady_clock::now(), nullptr};
+}
+
+double Device::secondsBetween(const DeviceEvent &first,
+                              const DeviceEvent &second) {
+  return std::chrono::duration<double>(second.time - first.time).count();
+}
+
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
@@ -90,9 +102,13 @@ std::span<const DeviceSymbol> deviceSymbols() {
 #define SYMBOL(name)                                                           \
   DeviceSymbol { #name, reinterpret_cast<void *>(&(name)) }
   static const DeviceSymbol table[] = {
-      SYMBOL(isobath_launch),       SYMBOL(isobath_copy),
-      SYMBOL(isobath_upload),       SYMBOL(isobath_product),
-      SYMBOL(isobath_attention),    SYMBOL(isobath_attention_adjoint),
+      SYMBOL(isobath_launch),
+      SYMBOL(isobath_begin),
+      SYMBOL(isobath_copy),
+      SYMBOL(isobath_upload),
+      SYMBOL(isobath_product),
+      SYMBOL(isobath_attention),
+      SYMBOL(isobath_attention_adjoint),
       SYMBOL(isobath_group_tokens),
   };
 #undef SYMBOL
@@ -112,6 +128,10 @@ static Device &asDevice(void *device) { return *static_cast<Device *>(device); }
 void isobath_launch(void *device, const IsobathLaunch *launch,
                     void *const *words) {
   asDevice(device).launch(*launch, words);
+}
+
+void isobath_begin(void *device, void *buffer, int64_t bytes) {
+  asDevice(device).begin(buffer, static_cast<std::uint64_t>(bytes));
 }
 
 void isobath_copy(void *device, void *to, const void *from, int64_t bytes) {

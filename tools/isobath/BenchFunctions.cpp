@@ -109,7 +109,7 @@ static std::vector<FunctionTimes> measure(const FunctionProgram &program,
         if (buffer.role == Role::Input)
           inputs.push_back(program.read(buffer));
       double readPassTime = timeOf([&] { readPass(inputs); });
-      double time = timeOf([&] { program.run(function); });
+      double time = timeOn(program.getDevice(), [&] { program.run(function); });
       if (round == 0)
         continue;
       readPasses[i].push_back(readPassTime);

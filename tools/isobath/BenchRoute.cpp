@@ -190,6 +190,7 @@ static void checkSizes(const BenchRouteCommand &command) {
 static RouteTimes measure(const FunctionProgram &program,
                           std::uint64_t repeats) {
   const std::vector<CompiledFunction> &functions = program.getFunctions();
+  Device &device = program.getDevice();
   std::vector<std::span<const std::byte>> sources;
   for (const FunctionBuffer &buffer : functions.front().buffers)
     if (llvm::StringRef(buffer.name).starts_with("source "))
@@ -199,10 +200,10 @@ static RouteTimes measure(const FunctionProgram &program,
   std::vector<double> readPasses, forward, backward;
   for (std::uint64_t round = 0; round <= repeats; ++round) {
     double read = timeOf([&] { readPass(sources); });
-    double there = timeOf([&] { program.run(functions.front()); });
+    double there = timeOn(device, [&] { program.run(functions.front()); });
     double back = functions.size() == 1
                       ? 0
-                      : timeOf([&] { program.run(functions.back()); });
+                      : timeOn(device, [&] { program.run(functions.back()); });
     if (round == 0) // touches memory
       continue;
     readPasses.push_back(read);

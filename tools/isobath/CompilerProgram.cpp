@@ -163,9 +163,12 @@ void isobath::lowerToKernels(LoadedModel &model, const Lowering &lowering) {
 }
 
 void isobath::planKernels(LoadedModel &model, const Lowering &lowering) {
-  runPipeline(model, lowering.device == DeviceKind::Simulated
-                         ? buildGpuPipeline
-                         : buildCpuPipeline);
+  runPipeline(model, [&](mlir::OpPassManager &manager) {
+    if (lowering.device == DeviceKind::Simulated)
+      buildGpuPipeline(manager, simulator::bufferGap);
+    else
+      buildCpuPipeline(manager);
+  });
 }
 
 void isobath::lowerToPlanned(LoadedModel &model, const Lowering &lowering) {

@@ -59,8 +59,8 @@ void buildCpuPipeline(mlir::OpPassManager &manager);
 /// buildLLVMPipeline.
 void buildCpuCodePipeline(mlir::OpPassManager &manager);
 
-/// The same for a GPU.
-void buildGpuPipeline(mlir::OpPassManager &manager);
+/// The same for a GPU. With `gap`, as isobath-plan-memory has it.
+void buildGpuPipeline(mlir::OpPassManager &manager, int64_t gap = 0);
 
 /// From a GPU's launches to calls. Before buildLLVMPipeline.
 void buildGpuLaunchPipeline(mlir::OpPassManager &manager);

@@ -14,6 +14,10 @@
 
 namespace isobath {
 
+/// Of an op of a planned entry: the buffers that it is the first to use, as
+/// pairs of offset in the arena and bytes. See isobath-plan-memory.
+inline constexpr llvm::StringLiteral beginsAttrName = "isobath.begins";
+
 #define GEN_PASS_DECL
 #include "isobath/Planning/Passes.h.inc"
 

@@ -44,7 +44,15 @@ def PlanMemory : Pass<"isobath-plan-memory", "::mlir::ModuleOp"> {
     of 64 bytes. What uses a view of a buffer uses the buffer. A buffer used by
     another op with results is live to the end; one without a static size is
     left alone.
+
+    With `gap`, so many bytes behind each buffer belong to none, and the first
+    op that uses a buffer has the attribute `isobath.begins`, pairs of offset
+    and bytes in the arena: a device that watches accesses can tell buffers
+    apart, and whether one has been written since it took its place.
   }];
+  let options = [
+    Option<"gap", "gap", "int64_t", /*default=*/"0",
+           "Bytes behind each buffer that belong to none">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect"];
 }

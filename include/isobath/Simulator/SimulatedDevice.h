@@ -56,6 +56,15 @@ public:
   /// of what the host writes. `name` stands in findings.
   llvm::Expected<void *> allocate(std::uint64_t bytes,
                                   llvm::StringRef name = "");
+  /// Memory in which only buffers that have begun may be used. It is freed as
+  /// other memory is.
+  llvm::Expected<void *> allocateArena(std::uint64_t bytes,
+                                       llvm::StringRef name = "");
+  /// From here on, bytes of an arena are a buffer, uninitialised. Buffers that
+  /// they overlap end.
+  llvm::Error beginBuffer(void *buffer, std::uint64_t bytes);
+  /// Ends all buffers of an arena.
+  llvm::Error endBuffers(void *arena);
   /// Later accesses are findings; the memory is kept for a while.
   llvm::Error free(void *memory);
 

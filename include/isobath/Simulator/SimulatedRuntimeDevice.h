@@ -27,6 +27,10 @@ namespace isobath::simulator {
 /// The GPU that its kernels are compiled for.
 inline constexpr llvm::StringLiteral simulatedArchitecture = "sm_90";
 
+/// Bytes between buffers of an arena, so that an access beyond one does not
+/// meet its neighbour: a warp's access and more.
+inline constexpr std::int64_t bufferGap = 1024;
+
 /// What all launches of one kernel came to.
 struct KernelCounts {
   std::uint64_t launches = 0;
@@ -37,13 +41,15 @@ class SimulatedRuntimeDevice final : public runtime::Device {
 public:
   bool isHostMemory() const override { return false; }
   void *allocate(const std::string &name, std::uint64_t bytes) override;
+  void *allocateArena(std::uint64_t bytes) override;
   void release(void *memory) override;
   void clear(void *to, std::uint64_t bytes) override;
   void copyToDevice(void *to, const void *hostFrom,
                     std::uint64_t bytes) override;
   void copyToHost(void *hostTo, const void *from, std::uint64_t bytes) override;
   void copy(void *to, const void *from, std::uint64_t bytes) override;
-  void discard(void *memory, std::uint64_t bytes) override;
+  void begin(void *buffer, std::uint64_t bytes) override;
+  void discard(void *arena, std::uint64_t bytes) override;
 
   /// `code` is the bitcode of a module as SimulatedDevice::loadModule wants it.
   void loadCode(std::span<const char> code) override;

@@ -12,6 +12,9 @@
 
 #include "../Host/DeviceCalls.h"
 #include "../Host/LaunchCalls.h"
+#include "isobath/Dialect/Net/NetDialect.h"
+#include "isobath/Planning/BufferizeEntry.h"
+#include "isobath/Planning/Passes.h"
 #include "isobath/Target/NVPTX/RowKernels.h"
 #include "isobath/Target/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -87,6 +90,10 @@ static LogicalResult lowerLaunch(LaunchOp launch, host::LaunchCalls &calls) {
   description.threads = shape->threadsPerBlock;
   description.sharedBytes =
       shape->countSharedBytes(getScalarsOfRow(launch, kernel, *shape));
+  if (description.sharedBytes > maxSharedBytes)
+    return launch.emitOpError()
+           << "expected a kernel whose scalars take at most " << maxSharedBytes
+           << " bytes of shared memory, got " << description.sharedBytes;
   host::LaunchWords words;
   words.addArguments(launch, kernel);
   words.addNumber(launch.getRows());
@@ -97,12 +104,39 @@ static LogicalResult lowerLaunch(LaunchOp launch, host::LaunchCalls &calls) {
   return success();
 }
 
+/// Tells the device where buffers of the arena begin.
+static void lowerBegins(func::FuncOp entry, SymbolTable &symbols) {
+  Value arena;
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+    if (auto name = entry.getArgAttrOfType<StringAttr>(i, net::nameAttrName);
+        name && name.getValue() == "arena")
+      arena = entry.getArgument(i);
+  for (Operation &op : llvm::make_early_inc_range(entry.getOps())) {
+    auto begins = op.getAttrOfType<DenseI64ArrayAttr>(beginsAttrName);
+    if (!begins || !arena)
+      continue;
+    OpBuilder builder(&op);
+    ArrayRef<int64_t> numbers = begins;
+    for (; numbers.size() >= 2; numbers = numbers.drop_front(2))
+      host::CallBuilder(builder, op.getLoc(), symbols)
+          .pointer(
+              createView(builder, op.getLoc(), arena, numbers[0],
+                         MemRefType::get({numbers[1]}, builder.getI8Type())))
+          .size(numbers[1])
+          .call("isobath_begin");
+    op.removeAttr(beginsAttrName);
+  }
+}
+
 void LowerLaunchesToGpu::runOnOperation() {
   ModuleOp module = getOperation();
   SymbolTable symbols(module);
   host::LaunchCalls calls(module, symbols);
   SmallVector<LaunchOp> launches;
   module.walk([&](LaunchOp launch) { launches.push_back(launch); });
+  for (auto entry : module.getOps<func::FuncOp>())
+    if (entry.isPublic() && !entry.isExternal())
+      lowerBegins(entry, symbols);
   for (LaunchOp launch : launches)
     if (failed(lowerLaunch(launch, calls)))
       return signalPassFailure();

@@ -52,6 +52,25 @@ func.func @sums(%x: memref<600x8xf32>, %s: memref<8xf32>,
   return
 }
 
+// Where a buffer of the arena begins, the device is told.
+// CHECK-LABEL: func.func @begins
+// CHECK-SAME: %[[ARENA:[a-z0-9]+]]: memref<384xi8> {net.name = "arena"}
+// CHECK: %[[BUFFER:.*]] = memref.view %[[ARENA]][%c192]
+// CHECK: %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %[[BUFFER]]
+// CHECK: %[[WORD:.*]] = arith.index_cast %[[ADDRESS]]
+// CHECK: %[[POINTER:.*]] = llvm.inttoptr %[[WORD]]
+// CHECK: %[[BYTES:.*]] = llvm.mlir.constant(64 : i64)
+// CHECK: llvm.call @isobath_begin(%{{.*}}, %[[POINTER]], %[[BYTES]])
+// CHECK: llvm.call @isobath_copy
+func.func @begins(%x: memref<16xf32>,
+                  %arena: memref<384xi8> {net.name = "arena"}) {
+  %c192 = arith.constant 192 : index
+  %b = memref.view %arena[%c192][] : memref<384xi8> to memref<16xf32>
+  memref.copy %x, %b {isobath.begins = array<i64: 192, 64>}
+    : memref<16xf32> to memref<16xf32>
+  return
+}
+
 // Of a GPU, blocks and threads are said, and no code and no chunks.
 // CHECK: llvm.mlir.global internal constant @[[MIX]]()
 // CHECK-DAG: %[[NULL:.*]] = llvm.mlir.zero

@@ -264,7 +264,9 @@ const IsobathUnit *BigramUnit::unit() {
               static_cast<std::uint32_t>(entries.size()),
               entries.data(),
               text.data(),
-              text.size()};
+              text.size(),
+              nullptr,
+              0};
   return &exported;
 }
 

@@ -26,7 +26,8 @@
 // (isobath-lower-to-gpu decides).
 //
 // A launch has a grid of countBlocks(rows) × 1 × 1 blocks of threadsPerBlock
-// × 1 × 1 threads and countSharedBytes(…) bytes of dynamic shared memory. The
+// × 1 × 1 threads and countSharedBytes(…) bytes of dynamic shared memory, at
+// most maxSharedBytes; for more than 48 KiB the host has to ask the driver. The
 // same is in the attributes of the `gpu.func`, and later of the `llvm.func`,
 // for tools that see nothing else:
 //
@@ -70,6 +71,10 @@ inline constexpr llvm::StringLiteral sumsName = "isobath.sums";
 
 /// The name of the module that holds the functions.
 inline constexpr llvm::StringLiteral gpuModuleName = "kernels";
+
+/// Dynamic shared memory that a block can have on every architecture, the least
+/// of them, sm_120's 99 KiB, less what kernels use of their own.
+inline constexpr int64_t maxSharedBytes = 96 << 10;
 
 /// How a kernel is launched. A function of the row kernel alone, on every
 /// architecture.

@@ -17,6 +17,7 @@
 
 #include "isobath/runtime/device_calls.h"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -52,6 +53,13 @@ struct AttentionAdjointTensors {
   const void *dOut;
 };
 
+/// A point in the work of a device. What it holds is the device's business;
+/// here it is a time of the host's clock.
+struct DeviceEvent {
+  std::chrono::steady_clock::time_point time;
+  std::shared_ptr<void> handle;
+};
+
 /// Memory is the host's unless a device says otherwise. This class itself does
 /// no work: it is the device of units whose entries ask for none.
 ///
@@ -74,7 +82,12 @@ public:
   /// that mean nothing; null when there are not so many. `name` is for
   /// messages.
   virtual void *allocate(const std::string &name, std::uint64_t bytes);
-  /// Takes back what allocate() gave.
+  /// The same for an arena. Of a device that watches accesses, memory in it may
+  /// only be used as part of a buffer that has begun.
+  virtual void *allocateArena(std::uint64_t bytes) {
+    return allocate("arena", bytes);
+  }
+  /// Takes back what one of these gave.
   virtual void release(void *memory);
   virtual void clear(void *to, std::uint64_t bytes);
   virtual void copyToDevice(void *to, const void *hostFrom,
@@ -82,8 +95,10 @@ public:
   virtual void copyToHost(void *hostTo, const void *from, std::uint64_t bytes);
   /// For isobath_copy.
   virtual void copy(void *to, const void *from, std::uint64_t bytes);
-  /// What lies there means nothing any more.
-  virtual void discard(void *memory, std::uint64_t bytes);
+  /// For isobath_begin.
+  virtual void begin(void *buffer, std::uint64_t bytes);
+  /// What lies in an arena means nothing any more.
+  virtual void discard(void *arena, std::uint64_t bytes);
 
   //===--------------------------------------------------------------------===//
   // Work
@@ -106,6 +121,13 @@ public:
   /// Returns when all work that was asked for is done. Throws Error that says
   /// what went wrong in it.
   virtual void finish() {}
+
+  /// Marks the end of the work that was asked for so far.
+  virtual DeviceEvent recordEvent();
+  /// The time that the device's work took between two of its events, the second
+  /// recorded after the first. Waits for both.
+  virtual double secondsBetween(const DeviceEvent &first,
+                                const DeviceEvent &second);
 };
 
 /// Frees memory of a device.

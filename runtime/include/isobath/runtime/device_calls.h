@@ -85,6 +85,11 @@ void isobath_launch(void *device, const IsobathLaunch *launch,
 // Copies
 //===----------------------------------------------------------------------===//
 
+/// From here on, so many bytes of the arena are a buffer, which nothing has
+/// written; buffers that they overlap are none any more. Entries that were
+/// planned for a device that watches accesses say so of all that they use.
+void isobath_begin(void *device, void *buffer, int64_t bytes);
+
 /// Between tensors that do not overlap.
 void isobath_copy(void *device, void *to, const void *from, int64_t bytes);
 

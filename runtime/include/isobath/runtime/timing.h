@@ -9,6 +9,8 @@
 #ifndef ISOBATH_RUNTIME_TIMING_H
 #define ISOBATH_RUNTIME_TIMING_H
 
+#include "isobath/runtime/device.h"
+
 #include <algorithm>
 #include <chrono>
 #include <vector>
@@ -30,6 +32,13 @@ template <typename Action> double timeOf(Action &&action) {
   return std::chrono::duration<double, std::milli>(
              std::chrono::steady_clock::now() - start)
       .count();
+}
+
+/// Milliseconds that the work of `action` takes on `device`.
+template <typename Action> double timeOn(Device &device, Action &&action) {
+  const DeviceEvent start = device.recordEvent();
+  action();
+  return 1000 * device.secondsBetween(start, device.recordEvent());
 }
 
 } // namespace isobath::runtime
