@@ -35,6 +35,8 @@ static int64_t countTokens(Value activation) {
 namespace {
 /// A number per query, head and source.
 using SourceNumber = function_ref<Number(int64_t q, Index head, Index source)>;
+/// What a token's channels are multiplied by, for a query and source.
+using SourceFactor = function_ref<Numbers(int64_t q, Index source)>;
 
 /// The adjoint of sources at one token.
 struct SourceAdjoints {
@@ -76,49 +78,39 @@ struct SourceAdjoints {
     shrinks.store(total * r * r / k.constant(D), i);
   }
 
-  /// Stores ∂s of source i for the channels of one head; returns the source's
-  /// terms of the ∂u.
+  /// Stores ∂s of source i; returns the source's terms of the ∂u.
   SmallVector<Row> addSource(RowPlace source, RowPlace sourceGradient, Index i,
-                             Index head, SourceNumber alpha) {
-    Row s = load(source, head);
+                             SourceFactor alpha) {
+    Row s = source.load();
     Row total = -(shrinks.load(i) * s);
     SmallVector<Row> ofQueries;
     for (int64_t q = 0; q < queryCount(); ++q) {
-      Number slope = slopes.load(at(head, i), q);
-      total = total + alpha(q, head, i) * load(gradients[q], head) +
-              slope * load(queries[q], head);
+      Numbers slope = slopes.spread(i, sourceCount, heads, D, q);
+      total =
+          total + alpha(q, i) * gradients[q].load() + slope * queries[q].load();
       ofQueries.push_back(slope * s);
     }
-    if (heads == 1)
-      sourceGradient.store(total);
-    else
-      sourceGradient.store(total, head * size());
+    sourceGradient.store(total);
     return ofQueries;
   }
 
-  /// Adds ∂u of one head to the sums over tokens.
-  void addQueries(ArrayRef<Row> ofQueries, Index head) {
-    for (auto [sum, row] : llvm::zip_equal(queryGradients, ofQueries)) {
-      if (heads == 1)
-        sum.add(row);
-      else
-        sum.add(row, head * size());
-    }
+  /// Adds ∂u to the sums over tokens.
+  void addQueries(ArrayRef<Row> ofQueries) {
+    for (auto [sum, row] : llvm::zip_equal(queryGradients, ofQueries))
+      sum.add(row);
   }
 
   /// All closed sources, in one pass.
-  void addSources(List closed, List closedGradients, SourceNumber alpha) {
-    k.loop(heads, [&](Index head) {
-      SmallVector<Row> zeros(queryCount(), k.filled(k.constant(0.0), size()));
-      auto addClosed = [&](Index i, ArrayRef<Row> sums) {
-        SmallVector<Row> terms =
-            addSource(closed[i], closedGradients[i], i, head, alpha);
-        for (auto [term, sum] : llvm::zip_equal(terms, sums))
-          term = sum + term;
-        return terms;
-      };
-      addQueries(k.carry(k.index(0), closed.count(), zeros, addClosed), head);
-    });
+  void addSources(List closed, List closedGradients, SourceFactor alpha) {
+    SmallVector<Row> zeros(queryCount(), k.filled(k.constant(0.0), D));
+    auto addClosed = [&](Index i, ArrayRef<Row> sums) {
+      SmallVector<Row> terms =
+          addSource(closed[i], closedGradients[i], i, alpha);
+      for (auto [term, sum] : llvm::zip_equal(terms, sums))
+        term = sum + term;
+      return terms;
+    };
+    addQueries(k.carry(k.index(0), closed.count(), zeros, addClosed));
   }
 };
 } // namespace
@@ -172,7 +164,7 @@ static void routeAdjointLocal(RouteAdjointLocalOp op, RowBuilder &k) {
     Index count = saved.width() / heads;
     return saved.load(heads == 1 ? count - 1 : head * count + (count - 1), q);
   };
-  auto alpha = [&](int64_t q, Index head, Index) {
+  auto alpha = [&](int64_t q, Index head) {
     return loadLast(weights, q, head);
   };
   auto logit = [&](int64_t q, Index head, Index) {
@@ -183,12 +175,13 @@ static void routeAdjointLocal(RouteAdjointLocalOp op, RowBuilder &k) {
                         Row g = adjoints.load(gradients[q], head);
                         Number gh = dot(g, adjoints.load(mixes[q], head));
                         dots.store(gh, head, q);
-                        return alpha(q, head, only) * (dot(g, p) - gh);
+                        return alpha(q, head) * (dot(g, p) - gh);
                       });
-  k.loop(heads, [&](Index head) {
-    adjoints.addQueries(
-        adjoints.addSource(partial, partialGradient, only, head, alpha), head);
-  });
+  adjoints.addQueries(
+      adjoints.addSource(partial, partialGradient, only, [&](int64_t q, Index) {
+        Index count = weights.width() / heads;
+        return weights.spread(count - 1, count, heads, D, q);
+      }));
 }
 
 // Code grows with the number of queries: each has its accumulators.
@@ -267,7 +260,11 @@ static void routeAdjointDeferred(RouteAdjointDeferredOp op, RowBuilder &k) {
                                  (dot(g, s) - dots[r].load(head, place));
                         });
   });
-  adjoints.addSources(closed, closedGradients, alpha);
+  adjoints.addSources(closed, closedGradients, [&](int64_t q, Index i) {
+    auto [r, place] = places[q];
+    Index count = savedWeights.counts[r];
+    return weights[r].spread(find(i, count), count, heads, D, place);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,9 +303,6 @@ static void partialAdjoint(PartialAdjointOp op, RowBuilder &k) {
                            adjoints.load(mixes[q], head)),
                    head, q);
   });
-  auto alpha = [&](int64_t q, Index head, Index i) {
-    return weights.load(adjoints.at(head, i), q);
-  };
   auto logit = [&](int64_t q, Index head, Index i) {
     return logits.load(adjoints.at(head, i), q);
   };
@@ -321,7 +315,9 @@ static void partialAdjoint(PartialAdjointOp op, RowBuilder &k) {
                       shifts.load(head, q));
         });
   });
-  adjoints.addSources(closed, closedGradients, alpha);
+  adjoints.addSources(closed, closedGradients, [&](int64_t q, Index i) {
+    return weights.spread(i, closed.count(), heads, D, q);
+  });
 }
 
 static void mergeAdjoint(MergeAdjointOp op, RowBuilder &k) {
@@ -353,9 +349,6 @@ static void mergeAdjoint(MergeAdjointOp op, RowBuilder &k) {
   SourceAdjoints adjoints{k,       D,         heads,
                           queries, gradients, queryGradients,
                           slopes,  shrinks,   k.index(1)};
-  auto alpha = [&](int64_t q, Index head, Index) {
-    return weights.load(head, q);
-  };
   auto logit = [&](int64_t q, Index head, Index) {
     return logits.load(head, q);
   };
@@ -363,7 +356,7 @@ static void mergeAdjoint(MergeAdjointOp op, RowBuilder &k) {
       partial, only, rstd.load(only), logit, [&](int64_t q, Index head, Row p) {
         // g·(p − o): the difference first, before the two products can cancel.
         Row o = adjoints.load(closedMixes[q], head);
-        Number a = alpha(q, head, only);
+        Number a = weights.load(head, q);
         Number delta =
             a * (one - a) * dot(adjoints.load(gradients[q], head), p - o);
         lseGradient.store(-delta, head, first + q);
@@ -373,17 +366,14 @@ static void mergeAdjoint(MergeAdjointOp op, RowBuilder &k) {
     for (int64_t q = 0; q < lseQueries; ++q)
       if (q < first || q >= first + Q)
         lseGradient.store(k.constant(0.0), head, q);
-    for (int64_t q = 0; q < Q; ++q) {
-      Row closedMixGradient =
-          (one - alpha(q, head, only)) * adjoints.load(gradients[q], head);
-      if (heads == 1)
-        closedMixGradients[q].store(closedMixGradient);
-      else
-        closedMixGradients[q].store(closedMixGradient, head * adjoints.size());
-    }
-    adjoints.addQueries(
-        adjoints.addSource(partial, partialGradient, only, head, alpha), head);
   });
+  auto alpha = [&](int64_t q, Index) {
+    return weights.spread(only, k.index(1), heads, D, q);
+  };
+  for (int64_t q = 0; q < Q; ++q)
+    closedMixGradients[q].store((one - alpha(q, only)) * gradients[q].load());
+  adjoints.addQueries(
+      adjoints.addSource(partial, partialGradient, only, alpha));
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,7 +11,8 @@
 // comes after the loop. A route first computes all logits, with two reductions
 // for each source and query, then the softmax, with scalars alone, and last the
 // mixes of all queries in one pass over the sources. Loops over depth heads are
-// there only if there are several.
+// there only if there are several, and only where dots and scalars are
+// computed: rows are weighed whole, by a number for the channels of each head.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +45,10 @@ struct Heads {
   Row load(RowPlace place, Index head) const {
     return heads == 1 ? place.load() : place.load(head * size(), size());
   }
-  void store(RowPlace place, Row row, Index head) const {
-    return heads == 1 ? place.store(row) : place.store(row, head * size());
+  /// What a token's channels are to be multiplied by: number `first` + head ·
+  /// `stride` of `scalars`.
+  Numbers spread(Scalars scalars, Index first, Index stride, int64_t q) const {
+    return scalars.spread(first, stride, heads, D, q);
   }
 };
 
@@ -85,33 +88,29 @@ struct Logits {
 
 /// Stores Σ_i weight_i s_i of every query, all of them in one pass over the
 /// closed sources. `start`, where given, is what the sum of a query begins
-/// with.
-static void
-storeMixes(Logits &l, ArrayRef<Matrix> mixes, Scalars weights, List closed,
-           std::optional<Matrix> partial,
-           function_ref<Row(int64_t q, Index head)> start = nullptr) {
+/// with. Rows are whole, whatever the heads: what reads them can be fused.
+static void storeMixes(Logits &l, ArrayRef<Matrix> mixes, Scalars weights,
+                       List closed, std::optional<Matrix> partial,
+                       function_ref<Row(int64_t q)> start = nullptr) {
   RowBuilder &k = l.k;
-  l.heads.forEach([&](Index head) {
-    auto addSource = [&](ArrayRef<Row> sums, RowPlace source, Index i) {
-      Row s = l.heads.load(source, head);
-      SmallVector<Row> next;
-      for (auto [q, sum] : llvm::enumerate(sums))
-        next.push_back(sum + weights.load(l.at(head, i), q) * s);
-      return next;
-    };
-    SmallVector<Row> starts;
-    for (size_t q = 0; q < mixes.size(); ++q)
-      starts.push_back(start ? start(q, head)
-                             : k.filled(k.constant(0.0), l.heads.size()));
-    SmallVector<Row> sums = k.carry(k.index(0), closed.count(), starts,
-                                    [&](Index i, ArrayRef<Row> sums) {
-                                      return addSource(sums, closed[i], i);
-                                    });
-    if (partial)
-      sums = addSource(sums, *partial, closed.count());
-    for (auto [mix, sum] : llvm::zip_equal(mixes, sums))
-      l.heads.store(mix, sum, head);
-  });
+  auto addSource = [&](ArrayRef<Row> sums, RowPlace source, Index i) {
+    Row s = source.load();
+    SmallVector<Row> next;
+    for (auto [q, sum] : llvm::enumerate(sums))
+      next.push_back(sum + l.heads.spread(weights, i, l.sourceCount, q) * s);
+    return next;
+  };
+  SmallVector<Row> starts;
+  for (size_t q = 0; q < mixes.size(); ++q)
+    starts.push_back(start ? start(q) : k.filled(k.constant(0.0), l.heads.D));
+  SmallVector<Row> sums = k.carry(k.index(0), closed.count(), starts,
+                                  [&](Index i, ArrayRef<Row> sums) {
+                                    return addSource(sums, closed[i], i);
+                                  });
+  if (partial)
+    sums = addSource(sums, *partial, closed.count());
+  for (auto [mix, sum] : llvm::zip_equal(mixes, sums))
+    mix.store(sum);
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,10 +215,13 @@ static void merge(MergeOp op, RowBuilder &k) {
       Number a = sigmoid(logit - lse.load(head, first + q));
       logits.store(logit, head, q);
       weights.store(a, head, q);
-      Row o = heads.load(closedMixes[q], head);
-      heads.store(mixes[q], o + a * (p - o), head);
     }
   });
+  for (int64_t q = 0; q < Q; ++q) {
+    Row o = closedMixes[q].load();
+    Numbers a = heads.spread(weights, k.index(0), k.index(1), q);
+    mixes[q].store(o + a * (whole - o));
+  }
 }
 
 static void extend(ExtendOp op, RowBuilder &k) {
@@ -256,10 +258,10 @@ static void extend(ExtendOp op, RowBuilder &k) {
       });
     }
   });
-  storeMixes(l, mixes, weights, newer, std::nullopt,
-             [&](int64_t q, Index head) {
-               return shares.load(head, q) * heads.load(olderMixes[q], head);
-             });
+  storeMixes(l, mixes, weights, newer, std::nullopt, [&](int64_t q) {
+    return heads.spread(shares, k.index(0), k.index(1), q) *
+           olderMixes[q].load();
+  });
 }
 
 static void closedStatistics(ClosedStatisticsOp op, RowBuilder &k) {

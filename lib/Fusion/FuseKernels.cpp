@@ -169,7 +169,7 @@ row::KernelOp isobath::fusion::pruneKernel(row::KernelOp kernel,
   SmallVector<BlockArgument> unneeded;
   for (auto [position, output] : llvm::enumerate(kernel.getOutputs())) {
     // Numbers that are read back are needed as memory.
-    if (llvm::any_of(output.getUsers(), llvm::IsaPred<row::LoadScalarOp>))
+    if (llvm::any_of(output.getUsers(), row::getNumberSource))
       needed.set(position);
     if (needed.test(position))
       pruned.addOutput(output, mapping);

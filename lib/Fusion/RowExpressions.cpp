@@ -220,6 +220,16 @@ Number Scalars::load(Index index, int64_t plane) const {
 Index Scalars::loadId(Index index) const {
   return toIndex(*rows, loadScalar(*rows, argument, index));
 }
+Numbers Scalars::spread(Index first, Index stride, int64_t groups,
+                        int64_t width, int64_t plane) const {
+  if (groups == 1)
+    return load(first, plane);
+  auto type = VectorType::get({width}, row::getElementType(argument.getType()));
+  Value planeValue = planeOperand(plane);
+  return fromStorage(*rows, create<row::SpreadOp>(*rows, Type(type), argument,
+                                                  first.get(), stride.get(),
+                                                  planeValue, groups));
+}
 void Scalars::store(Number value, Index index, int64_t plane) const {
   Value planeValue = planeOperand(plane);
   row::StoreScalarOp::create(

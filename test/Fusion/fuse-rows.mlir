@@ -52,6 +52,89 @@ func.func @sublayer(%u: tensor<8xf32>, %w: tensor<8xf32>,
 
 // -----
 
+// The same with depth heads.
+// CHECK-LABEL: func.func @sublayer_heads
+// CHECK-NEXT: %[[ALL:.*]]:4 = row.call @[[KERNEL:add.route.rms_norm]](
+// CHECK-NEXT: return %[[ALL]]#0, %[[ALL]]#3
+// CHECK: row.kernel private @[[KERNEL]](
+// CHECK: row.store %{{.*}}, %y : vector<8xf32>
+// CHECK: %[[MIX:.*]] = scf.for {{.*}} -> (vector<8xf32>)
+// CHECK-NEXT: row.load %closed
+// CHECK-NEXT: row.spread %weights
+// CHECK: %[[H:.*]] = arith.addf %[[MIX]], %{{.*}}
+// CHECK-NOT: row.store %[[H]]
+// CHECK: arith.mulf %[[H]], %[[H]]
+// CHECK: row.store %{{.*}}, %y_0 : vector<8xf32>
+// CHECK-NEXT: row.return
+// CHECK-NOT: row.kernel
+func.func @sublayer_heads(%u: tensor<8xf32>, %p: tensor<2x3x8xf32>,
+                          %f: tensor<2x3x8xf32>, %e: tensor<2x3x8xf32>,
+                          %b: tensor<2x3x8xf32>, %weight: tensor<8xf32>)
+    -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>) {
+  %sum = net.add %p, %f
+    : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %h, %a, %l, %r = depth.route queries(%u : tensor<8xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) partial(%sum : tensor<2x3x8xf32>)
+    heads(4) {epsilon = 1.0e-6 : f64}
+  %x = net.rms_norm %h, %weight {epsilon = 1.0e-6 : f64}
+    : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
+  return %sum, %x : tensor<2x3x8xf32>, tensor<2x3x8xf32>
+}
+
+// -----
+
+// In two phases: the merge and the norm behind it.
+// CHECK-LABEL: func.func @merge_heads
+// CHECK-NEXT: row.call @merge.rms_norm(
+// CHECK-NEXT: return
+// CHECK: row.kernel private @merge.rms_norm(
+// CHECK-NOT: %mix
+// CHECK: row.spread %weights[%c0] stride(%c1) groups(2)
+// CHECK: row.store %{{.*}}, %y
+// CHECK-NEXT: row.return
+// CHECK-NOT: row.kernel
+func.func @merge_heads(%u: tensor<8xf32>, %o: tensor<2x3x8xf32>,
+                       %p: tensor<2x3x8xf32>, %lse: tensor<1x2x3x2xf32>,
+                       %weight: tensor<8xf32>) -> tensor<2x3x8xf32> {
+  %h, %a, %l, %r = depth.merge queries(%u : tensor<8xf32>)
+    mixes(%o : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
+    lse(%lse : tensor<1x2x3x2xf32>)
+    {epsilon = 1.0e-6 : f64, first_query = 0 : i64}
+  %x = net.rms_norm %h, %weight {epsilon = 1.0e-6 : f64}
+    : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
+  return %x : tensor<2x3x8xf32>
+}
+
+// -----
+
+// Gradients of sources are added to those that they have, with depth heads too.
+// CHECK-LABEL: func.func @adjoint_heads
+// CHECK-NEXT: row.call @route_adjoint_deferred.add(
+// CHECK-NEXT: return
+// CHECK: row.kernel private @route_adjoint_deferred.add(
+// CHECK: %[[OLD:.*]] = row.load %gclosed_a[%[[I:.*]]]
+// CHECK-NEXT: %[[NEW:.*]] = arith.addf %[[OLD]], %{{.*}}
+// CHECK-NEXT: row.store %[[NEW]], %gclosed[%[[I]]]
+// CHECK-NOT: row.kernel
+func.func @adjoint_heads(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
+                         %b: tensor<2x3x8xf32>, %g: tensor<2x3x8xf32>,
+                         %ge: tensor<2x3x8xf32>, %gb: tensor<2x3x8xf32>,
+                         %a: tensor<1x2x3x2x2xf32>, %d: tensor<1x2x3x2xf32>,
+                         %r: tensor<2x3x2xf32>)
+    -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<8xf32>) {
+  %de, %db, %gu = depth.route_adjoint_deferred queries(%u : tensor<8xf32>)
+    gradients(%g : tensor<2x3x8xf32>) closed(%e, %b : tensor<2x3x8xf32>)
+    weights(%a : tensor<1x2x3x2x2xf32>) logits(%a : tensor<1x2x3x2x2xf32>)
+    dots(%d : tensor<1x2x3x2xf32>) rstd(%r : tensor<2x3x2xf32>)
+  %0 = net.add %ge, %de
+    : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %1 = net.add %gb, %db
+    : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %0, %1, %gu : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<8xf32>
+}
+
+// -----
+
 // The adjoint of a sublayer's reading is one kernel too: the sum of what two
 // products give, the norm's adjoint, both parts of the route's, and the sources'
 // gradients added to those they have. What the query gets from the partial and

@@ -102,8 +102,10 @@ func.func @deferred(%u: tensor<8xf32>, %w: tensor<8xf32>,
 // CHECK: %[[FIRST:.*]] = arith.muli %[[HEAD]], %[[SAVED]]
 // CHECK: %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[I]]
 // CHECK: row.load_scalar %weights[%[[PLACE]]]
-// CHECK: row.store %{{.*}}, %gclosed[%{{.*}}] columns(%{{.*}}) : vector<4xf32>, !row.list<8xf32>
-// CHECK: row.accumulate %{{.*}}, %gquery columns(%{{.*}}) : vector<4xf32>, !row.sum<8xf32>
+// CHECK: %[[SUM:.*]] = scf.for %[[I:.*]] = %c0 {{.*}} -> (vector<8xf32>)
+// CHECK: row.spread %weights[%[[I]]] stride(%[[SAVED]]) groups(2)
+// CHECK: row.store %{{.*}}, %gclosed[%[[I]]] : vector<8xf32>, !row.list<8xf32>
+// CHECK: row.accumulate %[[SUM]], %gquery : vector<8xf32>, !row.sum<8xf32>
 func.func @deferred_heads(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
                           %b: tensor<2x3x8xf32>, %g: tensor<2x3x8xf32>,
                           %a: tensor<1x2x3x2x3xf32>, %d: tensor<1x2x3x2xf32>,

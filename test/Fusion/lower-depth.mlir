@@ -85,7 +85,8 @@ func.func @sites(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 
 // -----
 
-// Depth heads are loops around the channels of one: r is over all channels.
+// Depth heads are loops around the dots of one: r is over all channels. The mix
+// is made whole, each channel weighed by its head's number.
 // CHECK-LABEL: func.func @heads
 // CHECK-LABEL: row.kernel private @route(
 // CHECK: scf.for %[[I:.*]] = %c0 to %[[COUNT:.*]] step %c1 {
@@ -97,7 +98,10 @@ func.func @sites(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 // CHECK: %[[FIRST:.*]] = arith.muli %[[HEAD]], %[[COUNT]]
 // CHECK: %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[I]]
 // CHECK: row.store_scalar %{{.*}}, %logits[%[[PLACE]]]
-// CHECK: row.store %{{.*}}, %mix columns(%{{.*}}) : vector<4xf32>, !row.matrix<8xf32>
+// CHECK: %[[SUM:.*]] = scf.for %[[I:.*]] = %c0 to %[[COUNT]] step %c1 iter_args(%{{.*}}) -> (vector<8xf32>)
+// CHECK: row.load %closed[%[[I]]] : !row.list<8xf32> -> vector<8xf32>
+// CHECK-NEXT: row.spread %weights[%[[I]]] stride(%[[COUNT]]) groups(2) : !row.scalars<f32> -> vector<8xf32>
+// CHECK: row.store %[[SUM]], %mix : vector<8xf32>, !row.matrix<8xf32>
 func.func @heads(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
                  %b: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
   %h, %a, %l, %r = depth.route queries(%u : tensor<8xf32>)

@@ -117,6 +117,15 @@ class Run:
                                r"(?: columns\((%\w+)\))? : vector<(\d+)x",
                                operation):
             self.touch_row(*match.groups())
+        elif match := re.match(r"row\.spread (%\w+)\[(%\w+)\] "
+                               r"stride\((%\w+)\)(?: plane\((%\w+)\))? "
+                               r"groups\((\d+)\)", operation):
+            name, index, stride, plane, groups = match.groups()
+            if name not in self.outputs:
+                for part in range(int(groups)):
+                    self.places.add((name, self.known[index]
+                                     + part * self.known[stride],
+                                     self.number(plane) if plane else 0, None))
         elif match := re.match(r"row\.(load_scalar|store_scalar %[\w#]+,) "
                                r"(%\w+)\[(%\w+)\](?: plane\((%\w+)\))?"
                                r"(?: row\((%\w+)\))?", operation):

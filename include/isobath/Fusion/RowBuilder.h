@@ -172,6 +172,11 @@ public:
   Number load(Index index, int64_t plane = 0) const;
   /// A number that is an id.
   Index loadId(Index index) const;
+  /// What each of `groups` equal parts of a row of `width` columns is to be
+  /// multiplied by: for part p number `first` + p · `stride`. If there is one
+  /// part, that is a number.
+  Numbers spread(Index first, Index stride, int64_t groups, int64_t width,
+                 int64_t plane = 0) const;
   void store(Number value, Index index, int64_t plane = 0) const;
   Index width() const;
 

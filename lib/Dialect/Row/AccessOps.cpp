@@ -169,3 +169,30 @@ LogicalResult StoreScalarOp::verify() {
                          << getValue().getType();
   return verifyPlane(*this, getTarget().getType(), getPlane()); // C3
 }
+
+LogicalResult SpreadOp::verify() {
+  if (failed(findArgument(*this, getSource())) ||                    // C1
+      failed(verifyPlane(*this, getSource().getType(), getPlane()))) // C2
+    return failure();
+  Type expected = getSource().getType().getElementType();
+  if (getType().getElementType() != expected) // C3
+    return emitOpError() << "expected elements of " << expected << ", got "
+                         << getType();
+  int64_t groups = getGroups(), width = getType().getNumElements();
+  if (groups <= 0 || width % groups != 0) // C4
+    return emitOpError() << "expected 'groups' to divide " << width
+                         << " columns, got " << groups;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+Value isobath::row::getNumberSource(Operation *op) {
+  if (auto load = dyn_cast<LoadScalarOp>(op))
+    return load.getSource();
+  if (auto spread = dyn_cast<SpreadOp>(op))
+    return spread.getSource();
+  return {};
+}

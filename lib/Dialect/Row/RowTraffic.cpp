@@ -49,6 +49,8 @@ private:
   void touchColumns(BlockArgument argument, Value index, Value column,
                     int64_t count);
   void touchScalar(BlockArgument scalars, Value index, Value plane, Value row);
+  void touchScalar(BlockArgument scalars, Place index, Place plane, Place row);
+  void touchSpread(SpreadOp spread);
 
   CallOp call;
   KernelOp kernel;
@@ -158,10 +160,29 @@ void TrafficCounter::touchColumns(BlockArgument argument, Value index,
 
 void TrafficCounter::touchScalar(BlockArgument argument, Value index,
                                  Value plane, Value row) {
-  std::array<Place, 3> place = {getPlace(index), getPlace(plane),
-                                getPlace(row)};
-  isKnown &= loops == 0 || (place[0].first && place[1].first && place[2].first);
-  scalars.insert({argument.getArgNumber(), place});
+  touchScalar(argument, getPlace(index), getPlace(plane), getPlace(row));
+}
+
+void TrafficCounter::touchScalar(BlockArgument argument, Place index,
+                                 Place plane, Place row) {
+  isKnown &= loops == 0 || (index.first && plane.first && row.first);
+  scalars.insert({argument.getArgNumber(), {index, plane, row}});
+}
+
+/// One number for each part of the row.
+void TrafficCounter::touchSpread(SpreadOp spread) {
+  auto source = cast<BlockArgument>(spread.getSource());
+  if (kernel.isOutput(source)) // what it has stored is at hand
+    return;
+  std::optional<int64_t> first = lookup(spread.getIndex()),
+                         stride = lookup(spread.getStride());
+  isKnown &= first && stride;
+  if (!isKnown)
+    return;
+  for (int64_t part = 0; part < static_cast<int64_t>(spread.getGroups());
+       ++part)
+    touchScalar(source, Place{true, *first + part * *stride},
+                getPlace(spread.getPlane()), getPlace(Value()));
 }
 
 LogicalResult TrafficCounter::visitLoop(scf::ForOp loop) {
@@ -206,6 +227,8 @@ LogicalResult TrafficCounter::visit(Operation &op) {
       shared.insert(source);
     else if (!kernel.isOutput(source)) // what it has stored is at hand
       touchScalar(source, load.getIndex(), load.getPlane(), load.getRow());
+  } else if (auto spread = dyn_cast<SpreadOp>(op)) {
+    touchSpread(spread);
   } else if (auto store = dyn_cast<StoreScalarOp>(op)) {
     touchScalar(cast<BlockArgument>(store.getTarget()), store.getIndex(),
                 store.getPlane(), /*row=*/{});

@@ -96,6 +96,7 @@ private:
   Strips loadRow(row::LoadOp load);
   Strips computeElementwise(mlir::Operation *op);
   Strips computeSteps(mlir::VectorType type);
+  Strips computeSpread(row::SpreadOp spread, mlir::VectorType type);
   void runLoop(mlir::scf::ForOp loop);
   void evaluateInputs(mlir::scf::ForOp loop);
   llvm::SmallVector<mlir::Value> runIteration(mlir::scf::ForOp loop,

@@ -48,6 +48,8 @@ Strips StripEvaluator::compute(Value row) {
                                                   lookup(op.getSource())));
       })
       .Case<vector::StepOp>([&](auto) { return computeSteps(stripType); })
+      .Case<SpreadOp>(
+          [&](SpreadOp spread) { return computeSpread(spread, stripType); })
       .Case<arith::ConstantOp>([&](arith::ConstantOp op) {
         auto splat = cast<SplatElementsAttr>(op.getValue());
         return repeat(
@@ -86,6 +88,45 @@ Strips StripEvaluator::computeSteps(VectorType type) {
     Value offsets =
         arith::ConstantOp::create(builder, DenseElementsAttr::get(type, lanes));
     strips.push_back(arith::AddIOp::create(builder, start, offsets));
+  }
+  return strips;
+}
+
+/// One number for all lanes of strips that lie in one part of the row;
+/// otherwise each lane loads its own.
+Strips StripEvaluator::computeSpread(SpreadOp spread, VectorType type) {
+  KernelArguments &arguments = emitter.arguments;
+  auto lookup = [&](Value value) {
+    return emitter.scalars.lookupOrNull(value);
+  };
+  Value base = arguments.getScalarAddress(
+      spread.getSource(), lookup(spread.getIndex()), lookup(spread.getPlane()),
+      /*row=*/Value());
+  Value stride = lookup(spread.getStride());
+  int64_t partWidth = spread.getPartWidth();
+  auto load = [&](int64_t offset) {
+    Value column = arguments.add(group.start, arguments.constant(offset));
+    Value part =
+        arith::DivUIOp::create(builder, column, arguments.constant(partWidth));
+    Value address = arguments.advance(base, type.getElementType(),
+                                      arguments.multiply(part, stride));
+    return arguments.loadScalar(address, type.getElementType());
+  };
+  // Groups begin at multiples of what is in one.
+  if (partWidth % (stripLanes * groupStrips) == 0)
+    return repeat(vector::BroadcastOp::create(builder, type, load(0)));
+  Strips strips;
+  for (auto [number, lanes] : llvm::enumerate(group.lanes)) {
+    int64_t first = number * stripLanes;
+    if (partWidth % stripLanes == 0) {
+      strips.push_back(vector::BroadcastOp::create(builder, type, load(first)));
+      continue;
+    }
+    // Lanes that the row does not have repeat the last one.
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < stripLanes; ++lane)
+      values.push_back(lane < lanes ? load(first + lane) : values.back());
+    strips.push_back(vector::FromElementsOp::create(builder, type, values));
   }
   return strips;
 }

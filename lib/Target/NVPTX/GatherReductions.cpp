@@ -31,9 +31,9 @@ static Operation *findFirstUser(Operation *reduction) {
 /// Whether `op` does nothing but compute something of its operands and of what
 /// the kernel does not write.
 static bool isMovable(Operation *op) {
-  if (auto load = dyn_cast<LoadScalarOp>(op)) {
+  if (Value source = getNumberSource(op)) {
     auto kernel = op->getParentOfType<KernelOp>();
-    return !llvm::is_contained(kernel.getOutputs(), load.getSource());
+    return !llvm::is_contained(kernel.getOutputs(), source);
   }
   return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
          !isa<vector::ReductionOp, vector::ExtractOp>(op);

@@ -131,6 +131,30 @@ Chunks RowEmitter::computeElementwise(Operation *op, const RowGroup &group,
   return chunks;
 }
 
+/// One number for each chunk, which lies in one part of the row.
+Chunks RowEmitter::computeSpread(SpreadOp spread, const RowGroup &group,
+                                 VectorType type) {
+  Value source = spread.getSource(), first = lookup(spread.getIndex()),
+        stride = lookup(spread.getStride()),
+        plane = lookupOrNull(spread.getPlane());
+  Chunks chunks;
+  for (const Slot &slot : group.slots) {
+    Value column = arguments.add(slot.column, index(slot.offset));
+    Value part =
+        arith::DivUIOp::create(builder, column, index(spread.getPartWidth()));
+    Value number = arguments.add(first, arguments.multiply(part, stride));
+    Value value;
+    if (copies.has(source))
+      value = copies.load(source, number, plane);
+    else
+      value = LLVM::LoadOp::create(
+          builder, type.getElementType(),
+          arguments.getScalarAddress(source, number, plane, /*row=*/Value()));
+    chunks.push_back(vector::BroadcastOp::create(builder, type, value));
+  }
+  return chunks;
+}
+
 Chunks RowEmitter::compute(Operation *op, const RowGroup &group,
                            function_ref<Chunks(Value)> rows) {
   Type elementType =
@@ -149,6 +173,8 @@ Chunks RowEmitter::compute(Operation *op, const RowGroup &group,
             vector::BroadcastOp::create(builder, type, lookup(op.getSource())));
       })
       .Case<vector::StepOp>([&](auto) { return computeSteps(group, type); })
+      .Case<SpreadOp>(
+          [&](SpreadOp spread) { return computeSpread(spread, group, type); })
       .Case<arith::ConstantOp>([&](arith::ConstantOp op) {
         auto splat = cast<SplatElementsAttr>(op.getValue());
         return repeat(

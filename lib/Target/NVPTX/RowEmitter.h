@@ -84,6 +84,8 @@ private:
   Chunks computeElementwise(mlir::Operation *op, const RowGroup &group,
                             llvm::function_ref<Chunks(mlir::Value)> rows);
   Chunks computeSteps(const RowGroup &group, mlir::VectorType type);
+  Chunks computeSpread(row::SpreadOp spread, const RowGroup &group,
+                       mlir::VectorType type);
   void storeScalar(row::StoreScalarOp store);
 };
 

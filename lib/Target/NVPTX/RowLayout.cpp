@@ -116,6 +116,11 @@ void RowLayout::findChunks(KernelOp kernel) {
     for (Value result : op->getResults())
       if (rows::isRow(result))
         get(rows::getWidth(result));
+    // A chunk lies in one part.
+    if (auto spread = dyn_cast<SpreadOp>(op)) {
+      int64_t &divisor = get(rows::getWidth(spread)).divisor;
+      divisor = std::gcd(divisor, spread.getPartWidth());
+    }
   });
   for (auto &[width, accesses] : found) {
     int64_t chunk = 1, most = 0;

@@ -25,7 +25,7 @@ static constexpr StringLiteral dynamicName = "isobath$shared";
 SmallVector<BlockArgument> nvptx::findCopiedScalars(KernelOp kernel) {
   SmallVector<BlockArgument> found;
   for (BlockArgument output : kernel.getOutputs())
-    if (llvm::any_of(output.getUsers(), llvm::IsaPred<LoadScalarOp>))
+    if (llvm::any_of(output.getUsers(), getNumberSource))
       found.push_back(output);
   return found;
 }
@@ -116,8 +116,8 @@ static bool intersect(const llvm::DenseSet<Value> &left,
 ScalarCopies::State ScalarCopies::enterLoop(Block &body) {
   State inside;
   body.walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadScalarOp>(op); load && has(load.getSource()))
-      inside.loaded.insert(load.getSource());
+    if (Value source = getNumberSource(op); source && has(source))
+      inside.loaded.insert(source);
     if (auto store = dyn_cast<StoreScalarOp>(op);
         store && has(store.getTarget()))
       inside.stored.insert(store.getTarget());

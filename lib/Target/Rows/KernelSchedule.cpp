@@ -162,8 +162,8 @@ LogicalResult KernelSchedule::BlockScheduler::orderScalars(Operation &op,
                                                            int &phase) {
   llvm::SetVector<Value> reads, writes;
   op.walk([&](Operation *inner) {
-    if (auto load = dyn_cast<LoadScalarOp>(inner))
-      reads.insert(load.getSource());
+    if (Value source = getNumberSource(inner))
+      reads.insert(source);
     if (auto store = dyn_cast<StoreScalarOp>(inner))
       writes.insert(store.getTarget());
   });

@@ -205,6 +205,42 @@ row.kernel private @accumulate_c2(%x: !row.matrix<8xbf16>)
 // Scalars
 //===----------------------------------------------------------------------===//
 
+row.kernel private @spread_c2(%x: !row.scalars<2xf32>) -> () {
+  %r = row.index : index
+  // expected-error @below {{'row.spread' op expected one of 2 planes}}
+  %0 = row.spread %x[%r] stride(%r) groups(2) : !row.scalars<2xf32> -> vector<8xf32>
+  row.return
+}
+
+// -----
+
+row.kernel private @spread_c3(%x: !row.scalars<f32>) -> () {
+  %r = row.index : index
+  // expected-error @below {{'row.spread' op expected elements of 'f32', got 'vector<8xbf16>'}}
+  %0 = row.spread %x[%r] stride(%r) groups(2) : !row.scalars<f32> -> vector<8xbf16>
+  row.return
+}
+
+// -----
+
+row.kernel private @spread_c4_divides(%x: !row.scalars<f32>) -> () {
+  %r = row.index : index
+  // expected-error @below {{'row.spread' op expected 'groups' to divide 8 columns, got 3}}
+  %0 = row.spread %x[%r] stride(%r) groups(3) : !row.scalars<f32> -> vector<8xf32>
+  row.return
+}
+
+// -----
+
+row.kernel private @spread_c4_positive(%x: !row.scalars<f32>) -> () {
+  %r = row.index : index
+  // expected-error @below {{'row.spread' op expected 'groups' to divide 8 columns, got 0}}
+  %0 = row.spread %x[%r] stride(%r) groups(0) : !row.scalars<f32> -> vector<8xf32>
+  row.return
+}
+
+// -----
+
 row.kernel private @load_scalar_c1() -> (%y: !row.scalars<f32>) {
   %r = row.index : index
   // expected-error @below {{'row.load_scalar' op expected the current row of output 0}}

@@ -52,6 +52,12 @@ row.kernel @inputs(%m: !row.matrix<8xf32>, %l: !row.list<8xf32>,
   %x = row.load_scalar %s[%i] : !row.scalars<f32>
   %y = row.load_scalar %p[%i] plane(%q) row(%r) : !row.scalars<2xf32>
   %z = row.load_scalar %v[%i] : !row.vector<8xi32>
+  %n = arith.constant 2 : index
+  // CHECK: row.spread %{{[^ ,)]+}}[%{{[^ ,)]+}}] stride(%{{[^ ,)]+}}) groups(4) : !row.scalars<f32> -> vector<8xf32>
+  // CHECK: row.spread %{{[^ ,)]+}}[%{{[^ ,)]+}}] stride(%{{[^ ,)]+}}) plane(%{{[^ ,)]+}}) groups(2) : !row.scalars<2xf32> -> vector<8xf32>
+  %w = row.spread %s[%i] stride(%n) groups(4) : !row.scalars<f32> -> vector<8xf32>
+  %u = row.spread %p[%i] stride(%n) plane(%q) groups(2)
+    : !row.scalars<2xf32> -> vector<8xf32>
   row.return
 }
 

@@ -42,6 +42,64 @@ TEST(RowActivations, ResidualAdd) {
   });
 }
 
+/// Each part of a row times two numbers of its own, which lie three apart.
+static std::vector<RowBuffer> expectSpread(const RowCase &one, int64_t G) {
+  const int64_t rows = 7, W = one.width;
+  RowProgram program = compile(one, rows, R"(
+    row.kernel private @weigh(%x: !row.matrix<$Wx$T>, %s: !row.scalars<2xf32>)
+        -> (%y: !row.matrix<$Wx$T>) {
+      $CONSTANTS
+      %c3 = arith.constant 3 : index
+      LOAD %row = %x : !row.matrix<$Wx$T> -> $W
+      %a = row.spread %s[%c0] stride(%c3) plane(%c0) groups($G)
+        : !row.scalars<2xf32> -> vector<$Wxf32>
+      %b = row.spread %s[%c1] stride(%c3) plane(%c1) groups($G)
+        : !row.scalars<2xf32> -> vector<$Wxf32>
+      %0 = arith.mulf %row, %a : vector<$Wxf32>
+      %1 = arith.mulf %0, %b : vector<$Wxf32>
+      STORE %1, %y : $W, !row.matrix<$Wx$T>
+      row.return
+    }
+    func.func @run(%x: memref<$Rx$Wx$T>, %s: memref<2x$Rx$Gx3xf32>,
+                   %y: memref<$Rx$Wx$T>) {
+      row.launch @weigh(%x, %s) outs(%y) {rows = $R : i64}
+        : (memref<$Rx$Wx$T>, memref<2x$Rx$Gx3xf32>) outs (memref<$Rx$Wx$T>)
+      return
+    })",
+                               {{"G", std::to_string(G)}});
+  RowBuffer x = RowBuffer::random(rows * W, one.type, 1);
+  RowBuffer s = RowBuffer::random(2 * rows * G * 3, "f32", 2);
+  RowBuffer y(rows * W, one.type);
+  program.call("run", {x.data(), s.data(), y.data()});
+  std::vector<double> expected(rows * W);
+  for (int64_t t = 0; t < rows; ++t)
+    for (int64_t c = 0; c < W; ++c) {
+      int64_t number = (t * G + c / (W / G)) * 3;
+      expected[t * W + c] =
+          double(x[t * W + c]) * s[number] * s[rows * G * 3 + number + 1];
+    }
+  expectNear(y, expected, toleranceOf(one), "y");
+  return {y};
+}
+
+// Parts as wide as the row, as one column, and some in between.
+TEST(RowActivations, Spread) {
+  forEachCase([](const RowCase &one) {
+    std::vector<RowBuffer> results;
+    for (int64_t G = 1; G <= one.width; ++G)
+      if (one.width % G == 0 && (G <= 7 || G == one.width))
+        for (RowBuffer &result : expectSpread(one, G))
+          results.push_back(result);
+    return results;
+  });
+}
+
+// Parts of whole strips and of whole groups of strips.
+TEST(RowActivations, SpreadOverStrips) {
+  for (int64_t G : {2, 4, 8})
+    expectSpread({"native", "f32", 256}, G);
+}
+
 // The last of 3 chunks is shorter than the others.
 TEST(RowActivations, RMSNormAndAdjoint) {
   forEachCase([](const RowCase &one) {

@@ -220,4 +220,41 @@ def Row_StoreScalarOp : Row_Op<"store_scalar"> {
   ];
 }
 
+def Row_SpreadOp : Row_Op<"spread"> {
+  let summary = "a row in which parts have a number each";
+  let description = [{
+    Of G = `groups` equal parts of the row, all elements of part p are number
+    `index` + p · `stride` of the current row, in `plane` where there are
+    several. So depth heads weigh a whole row. Of an output, only what the same
+    row has stored.
+
+    - (C1) an argument of the kernel
+    - (C2) `plane` where there are several, otherwise optional
+    - (C3) the result has the scalars' element type
+    - (C4) `groups` is positive and divides the result's width
+
+    ```mlir
+    %w = row.spread %s[%i] stride(%n) groups(4) : !row.scalars<f32> -> vector<8xf32>
+    %u = row.spread %p[%i] stride(%n) plane(%q) groups(2)
+      : !row.scalars<2xf32> -> vector<8xf32>
+    ```
+  }];
+  let arguments = (ins Arg<Row_ScalarsType, "read", [MemRead]>:$source,
+                       Index:$index, Index:$stride, Optional<Index>:$plane,
+                       I64Attr:$groups);
+  let results = (outs Row_Value:$result);
+  let assemblyFormat = [{
+    $source `[` $index `]` `stride` `(` $stride `)`
+    (`plane` `(` $plane^ `)`)? `groups` `(` $groups `)` attr-dict
+    `:` qualified(type($source)) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Elements of a part.
+    int64_t getPartWidth() {
+      return getResult().getType().getNumElements() / getGroups();
+    }
+  }];
+}
+
 #endif // ISOBATH_DIALECT_ROW_ACCESSOPS_TD

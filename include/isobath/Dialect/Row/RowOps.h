@@ -19,4 +19,12 @@
 #define GET_OP_CLASSES
 #include "isobath/Dialect/Row/RowOps.h.inc"
 
+namespace isobath::row {
+
+/// The scalars or the vector that `op` reads single numbers of; null if it
+/// reads none.
+mlir::Value getNumberSource(mlir::Operation *op);
+
+} // namespace isobath::row
+
 #endif // ISOBATH_DIALECT_ROW_ROWOPS_H
