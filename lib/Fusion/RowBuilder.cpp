@@ -136,6 +136,16 @@ SmallVector<Vector> RowBuilder::vectors(StringRef name, ValueRange tensors) {
     all.push_back(vector(numbered(name, position, tensors.size()), tensor));
   return all;
 }
+SmallVector<Vector> RowBuilder::vectorsOfAnyWidth(StringRef name,
+                                                  ValueRange tensors) {
+  SmallVector<Vector> all;
+  for (auto [position, tensor] : llvm::enumerate(tensors))
+    all.push_back({*this, addInput(numbered(name, position, tensors.size()),
+                                   wideType<row::SharedVectorType>(
+                                       tensor, ShapedType::kDynamic),
+                                   tensor)});
+  return all;
+}
 SmallVector<Matrix> RowBuilder::matrices(StringRef name, ValueRange tensors,
                                          int64_t width) {
   SmallVector<Matrix> all;
@@ -170,6 +180,16 @@ SmallVector<Sum> RowBuilder::sumOutputs(StringRef name, ValueRange results) {
   SmallVector<Sum> all;
   for (auto [position, result] : llvm::enumerate(results))
     all.push_back(sumOutput(numbered(name, position, results.size()), result));
+  return all;
+}
+SmallVector<Sum> RowBuilder::sumOutputsOfAnyWidth(StringRef name,
+                                                  ValueRange results) {
+  SmallVector<Sum> all;
+  for (auto [position, result] : llvm::enumerate(results))
+    all.push_back(
+        {*this, addOutput(numbered(name, position, results.size()),
+                          wideType<row::SumType>(result, ShapedType::kDynamic),
+                          result.getType(), result)});
   return all;
 }
 Scalars RowBuilder::scalarsOutput(StringRef name, Value result,

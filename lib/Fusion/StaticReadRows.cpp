@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Every token computes the weights from the mixtures, with a handful of
-// scalars, and then reads every source once for all mixtures. The adjoint reads
-// them once too, for the dots g·s; the gradients of sources need g alone.
+// scalars, as many as the list has sources, and then reads every source once
+// for all mixtures. The adjoint reads them once too, for the dots g·s; the
+// gradients of sources need g alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +68,8 @@ static void staticRead(StaticReadOp op, RowBuilder &k) {
   ArrayRef<int64_t> sizes = shape(op.getClosed().front());
   int64_t D = sizes[2], Q = op.getMixtures().size();
   k.setRows(sizes[0] * sizes[1]);
-  SmallVector<Vector> mixtures = k.vectors("mixture", op.getMixtures());
+  SmallVector<Vector> mixtures =
+      k.vectorsOfAnyWidth("mixture", op.getMixtures());
   Sources sources(k, op.getClosed(), op.getPartial(), D);
   SmallVector<Matrix> mixes = k.matrixOutputs("mix", op.getMixes(), D);
   Scalars weights = k.scalarsOutput("weights", op.getWeights(), Q);
@@ -97,7 +99,8 @@ static void staticReadAdjoint(StaticReadAdjointOp op, RowBuilder &k) {
   int64_t D = sizes[2], Q = op.getMixtures().size(), N = op.getSourceCount(),
           C = op.getClosed().size();
   k.setRows(sizes[0] * sizes[1]);
-  SmallVector<Vector> mixtures = k.vectors("mixture", op.getMixtures());
+  SmallVector<Vector> mixtures =
+      k.vectorsOfAnyWidth("mixture", op.getMixtures());
   SmallVector<Matrix> gradients = k.matrices("g", op.getGradients(), D);
   Sources sources(k, op.getClosed(), op.getPartial(), D);
   List closedGradients =
@@ -107,7 +110,7 @@ static void staticReadAdjoint(StaticReadAdjointOp op, RowBuilder &k) {
     partialGradient =
         k.matrixOutput("gpartial", op.getSourceGradients().back(), D);
   SmallVector<Sum> mixtureGradients =
-      k.sumOutputs("gmixture", op.getMixtureGradients());
+      k.sumOutputsOfAnyWidth("gmixture", op.getMixtureGradients());
   Scalars weights = k.scratch("weights", Q, N);
   Scalars dots = k.scratch("dots", Q, N);
 

@@ -44,7 +44,7 @@ class Kernel:
 
 
 def parse_arguments(text):
-    return re.findall(r"(%\w+): !row\.(\w+<\w+>)", text)
+    return re.findall(r"(%\w+): !row\.(\w+<[\w?]+>)", text)
 
 
 def parse_kernels(text):

@@ -223,6 +223,10 @@ public:
   /// One vector for each tensor.
   llvm::SmallVector<Vector> vectors(llvm::StringRef name,
                                     mlir::ValueRange tensors);
+  /// The same, for kernels that serve vectors of any width: single numbers of
+  /// them can be read.
+  llvm::SmallVector<Vector> vectorsOfAnyWidth(llvm::StringRef name,
+                                              mlir::ValueRange tensors);
   llvm::SmallVector<Matrix> matrices(llvm::StringRef name,
                                      mlir::ValueRange tensors, int64_t width);
   Scalars scalars(llvm::StringRef name, mlir::Value tensor, int64_t planes = 1);
@@ -240,6 +244,10 @@ public:
   Sum sumOutput(llvm::StringRef name, mlir::Value result);
   llvm::SmallVector<Sum> sumOutputs(llvm::StringRef name,
                                     mlir::ValueRange results);
+  /// The same, for kernels that serve sums of any width: single numbers can be
+  /// added.
+  llvm::SmallVector<Sum> sumOutputsOfAnyWidth(llvm::StringRef name,
+                                              mlir::ValueRange results);
   Scalars scalarsOutput(llvm::StringRef name, mlir::Value result,
                         int64_t planes = 1);
   /// Numbers that the kernel keeps between its loops: [planes, rows, width].

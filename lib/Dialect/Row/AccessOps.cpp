@@ -101,8 +101,13 @@ LogicalResult LoadOp::verify() {
   Type type = getSource().getType();
   if (isa<ListType>(type) && !getIndex()) // C2
     return emitOpError() << "expected an index into the list";
-  if (isa<SharedVectorType>(type) && getIndex())
-    return emitOpError() << "expected no index into a vector";
+  if (auto vector = dyn_cast<SharedVectorType>(type)) {
+    if (getIndex())
+      return emitOpError() << "expected no index into a vector";
+    if (!vector.isWidthKnown())
+      return emitOpError() << "expected a vector of known width, got "
+                           << vector;
+  }
   return verifyRow(*this, getType(), getRowType(type), getColumn()); // C3
 }
 
@@ -121,6 +126,14 @@ LogicalResult StoreOp::verify() {
 LogicalResult AccumulateOp::verify() {
   if (failed(verifyOutput(*this, getSum()))) // C1
     return failure();
+  SumType type = getSum().getType();
+  if (!type.isWidthKnown()) { // C3
+    if (getColumn() &&
+        getValue().getType() == VectorType::get({1}, type.getArithmeticType()))
+      return success();
+    return emitOpError() << "expected one element and its column for " << type
+                         << ", got " << getValue().getType();
+  }
   return verifyRow(*this, getValue().getType(), getSum().getType().getRowType(),
                    getColumn()); // C2
 }

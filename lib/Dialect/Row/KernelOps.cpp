@@ -423,8 +423,9 @@ struct UseVerifier {
         })
         .Case<ListType>(
             [&](ListType type) { return elements == rows * type.getWidth(); })
-        .Case<SharedVectorType, SumType>(
-            [&](auto type) { return elements == type.getWidth(); })
+        .Case<SharedVectorType, SumType>([&](auto type) {
+          return !type.isWidthKnown() || elements == type.getWidth();
+        })
         .Case<ScalarsType>([&](ScalarsType type) {
           return elements % (rows * type.getPlanes()) == 0;
         });

@@ -21,12 +21,12 @@ using namespace isobath::row;
 // Assembly of types
 //===----------------------------------------------------------------------===//
 
-/// `512xf32`
+/// `512xf32` or `?xf32`
 static ParseResult parseShape(AsmParser &parser, int64_t &width,
                               Type &elementType) {
   SmallVector<int64_t, 1> shape;
   SMLoc place = parser.getCurrentLocation();
-  if (parser.parseDimensionList(shape, /*allowDynamic=*/false))
+  if (parser.parseDimensionList(shape))
     return failure();
   if (shape.size() != 1)
     return parser.emitError(place) << "expected one size, got " << shape.size();
@@ -35,7 +35,11 @@ static ParseResult parseShape(AsmParser &parser, int64_t &width,
 }
 
 static void printShape(AsmPrinter &printer, int64_t width, Type elementType) {
-  printer << width << 'x' << elementType;
+  if (ShapedType::isDynamic(width))
+    printer << '?';
+  else
+    printer << width;
+  printer << 'x' << elementType;
 }
 
 /// `f32` for one plane, `2xf32` for two.
@@ -79,8 +83,11 @@ void RowDialect::initialize() {
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
 static LogicalResult verifyShape(EmitError emitError, StringRef what,
-                                 int64_t size, Type elementType) {
-  if (size <= 0)
+                                 int64_t size, Type elementType,
+                                 bool mayBeUnknown = false) {
+  if (ShapedType::isDynamic(size) && !mayBeUnknown)
+    return emitError() << "expected a " << what << ", got ?";
+  if (!ShapedType::isDynamic(size) && size <= 0)
     return emitError() << "expected a positive " << what << ", got " << size;
   if (!elementType.isF32() && !elementType.isBF16() && !elementType.isF64() &&
       !elementType.isInteger(32))
@@ -99,14 +106,16 @@ LogicalResult ListType::verify(EmitError emitError, int64_t width,
 }
 LogicalResult SharedVectorType::verify(EmitError emitError, int64_t width,
                                        Type elementType) {
-  return verifyShape(emitError, "width", width, elementType);
+  return verifyShape(emitError, "width", width, elementType,
+                     /*mayBeUnknown=*/true);
 }
 LogicalResult SumType::verify(EmitError emitError, int64_t width,
                               Type elementType) {
   if (elementType.isInteger())
     return emitError() << "expected a sum of f32, bf16 or f64, got "
                        << elementType;
-  return verifyShape(emitError, "width", width, elementType);
+  return verifyShape(emitError, "width", width, elementType,
+                     /*mayBeUnknown=*/true);
 }
 LogicalResult ScalarsType::verify(EmitError emitError, int64_t planes,
                                   Type elementType) {

@@ -44,6 +44,7 @@ private:
   std::optional<int64_t> lookup(Value index) const;
   Place getPlace(Value index) const;
   int64_t getListLength(BlockArgument list);
+  int64_t getElementCount(BlockArgument argument);
   int64_t getScalarsWidth(BlockArgument scalars);
 
   void touchColumns(BlockArgument argument, Value index, Value column,
@@ -95,17 +96,20 @@ int64_t TrafficCounter::getListLength(BlockArgument list) {
   return call.getInputGroup(number).size();
 }
 
-/// Planes · rows · width elements are a tensor of scalars.
-int64_t TrafficCounter::getScalarsWidth(BlockArgument scalars) {
-  unsigned number = scalars.getArgNumber();
+/// Of the tensor that is bound to an argument other than a list.
+int64_t TrafficCounter::getElementCount(BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
   Value tensor =
-      kernel.isOutput(scalars)
+      kernel.isOutput(argument)
           ? Value(call.getOutputGroup(number - kernel.getInputCount()).front())
           : Value(call.getInputGroup(number).front());
-  int64_t planes = cast<ScalarsType>(scalars.getType()).getPlanes(),
-          rows = call.getRows();
-  return cast<RankedTensorType>(tensor.getType()).getNumElements() /
-         (planes * rows);
+  return cast<RankedTensorType>(tensor.getType()).getNumElements();
+}
+
+/// Planes · rows · width elements are a tensor of scalars.
+int64_t TrafficCounter::getScalarsWidth(BlockArgument scalars) {
+  int64_t planes = cast<ScalarsType>(scalars.getType()).getPlanes();
+  return getElementCount(scalars) / (planes * call.getRows());
 }
 
 /// Computes the result of `op` if it is an index that follows from others.
@@ -270,11 +274,10 @@ std::optional<Traffic> TrafficCounter::count() {
         getSize(type.getElementType());
   }
   for (Value argument : shared) {
-    if (auto vector = dyn_cast<SharedVectorType>(argument.getType()))
-      traffic.sharedRead +=
-          vector.getWidth() * getSize(vector.getElementType());
-    else if (auto sum = dyn_cast<SumType>(argument.getType()))
-      traffic.sharedWritten += sum.getWidth() * getSize(sum.getElementType());
+    int64_t bytes = getElementCount(cast<BlockArgument>(argument)) *
+                    getSize(getElementType(argument.getType()));
+    (isa<SumType>(argument.getType()) ? traffic.sharedWritten
+                                      : traffic.sharedRead) += bytes;
   }
   return traffic;
 }

@@ -25,14 +25,21 @@ Value KernelArguments::readWord(Value words, unsigned number, Type type) {
 }
 
 /// Sets one row of partial sums to zero, which is the same bits in any type.
-void KernelArguments::clear(Value address, SumType type) {
-  int64_t bytes =
-      type.getWidth() * type.getArithmeticType().getIntOrFloatBitWidth() / 8;
+void KernelArguments::clear(BlockArgument sum) {
+  auto type = cast<SumType>(sum.getType());
+  int64_t bytes = type.getArithmeticType().getIntOrFloatBitWidth() / 8;
   Value zero = LLVM::ConstantOp::create(builder, builder.getI8Type(),
                                         builder.getI8IntegerAttr(0));
-  Value size = LLVM::ConstantOp::create(builder, builder.getI64Type(),
-                                        builder.getI64IntegerAttr(bytes));
-  LLVM::MemsetOp::create(builder, address, zero, size, /*isVolatile=*/false);
+  Value size;
+  if (type.isWidthKnown())
+    size = LLVM::ConstantOp::create(
+        builder, builder.getI64Type(),
+        builder.getI64IntegerAttr(type.getWidth() * bytes));
+  else
+    size = arith::IndexCastOp::create(builder, builder.getI64Type(),
+                                      multiply(getWidth(sum), constant(bytes)));
+  LLVM::MemsetOp::create(builder, getAddress(sum, Value(), Value()), zero, size,
+                         /*isVolatile=*/false);
 }
 
 KernelArguments::KernelArguments(KernelOp kernel, ImplicitLocOpBuilder &builder,
@@ -48,11 +55,10 @@ KernelArguments::KernelArguments(KernelOp kernel, ImplicitLocOpBuilder &builder,
   Value part =
       arith::IndexCastOp::create(builder, builder.getIndexType(), chunk);
   for (BlockArgument output : kernel.getOutputs()) {
-    auto sum = dyn_cast<SumType>(output.getType());
-    if (!sum)
+    if (!isa<SumType>(output.getType()))
       continue;
     setPart(output, part);
-    clear(getAddress(output, Value(), Value()), sum);
+    clear(output);
   }
 }
 

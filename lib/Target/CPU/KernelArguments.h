@@ -72,7 +72,7 @@ public:
 
 private:
   mlir::Value readWord(mlir::Value words, unsigned number, mlir::Type type);
-  void clear(mlir::Value address, row::SumType type);
+  void clear(mlir::BlockArgument sum);
 };
 
 } // namespace isobath::cpu

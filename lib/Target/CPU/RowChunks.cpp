@@ -37,7 +37,46 @@ int64_t cpu::countChunks(KernelOp kernel, int64_t rows) {
   return llvm::divideCeil(rows, llvm::divideCeil(rows, wanted));
 }
 
+/// The same number by number, for sums of any width: all of `partial` are the
+/// scalars of one row.
+static KernelOp buildFinishingOfAnyWidth(Location loc, SumType type,
+                                         int64_t chunks) {
+  OpBuilder builder(type.getContext());
+  Type number = type.getArithmeticType();
+  Type partial = ScalarsType::get(number),
+       total = ScalarsType::get(type.getElementType());
+  auto kernel = KernelOp::create(builder, loc, "sum_of_chunks",
+                                 TypeRange(partial), TypeRange(total));
+  ImplicitLocOpBuilder b(loc, builder);
+  b.setInsertionPoint(kernel.getBody()->getTerminator());
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value end = arith::ConstantIndexOp::create(b, chunks);
+  Value width = WidthOp::create(b, kernel.getOutput(0));
+  auto columns = scf::ForOp::create(b, zero, width, one);
+  b.setInsertionPoint(columns.getBody()->getTerminator());
+  Value column = columns.getInductionVar();
+  Value first = LoadScalarOp::create(b, kernel.getInput(0), column);
+  auto loop = scf::ForOp::create(b, one, end, one, first);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value place = arith::MulIOp::create(b, loop.getInductionVar(), width);
+    place = arith::AddIOp::create(b, place, column);
+    Value next = LoadScalarOp::create(b, kernel.getInput(0), place);
+    Value sum = arith::AddFOp::create(b, loop.getRegionIterArg(0), next);
+    scf::YieldOp::create(b, sum);
+  }
+  Value sum = loop.getResult(0);
+  if (type.getElementType() != number)
+    sum = arith::TruncFOp::create(b, type.getElementType(), sum);
+  StoreScalarOp::create(b, sum, kernel.getOutput(0), column);
+  return kernel;
+}
+
 KernelOp cpu::buildFinishingKernel(Location loc, SumType type, int64_t chunks) {
+  if (!type.isWidthKnown())
+    return buildFinishingOfAnyWidth(loc, type, chunks);
   OpBuilder builder(type.getContext());
   auto partial = MatrixType::get(type.getWidth(), type.getArithmeticType());
   auto total = MatrixType::get(type.getWidth(), type.getElementType());

@@ -23,8 +23,10 @@ void LaunchWords::addArguments(LaunchOp launch, KernelOp kernel) {
       addTable(group);
       return;
     }
-    if (isa<SumType>(type)) {
+    if (auto sum = dyn_cast<SumType>(type)) {
       addAddress(scratch.front());
+      if (!sum.isWidthKnown())
+        addNumber(cast<MemRefType>(group.front().getType()).getNumElements());
       scratch = scratch.drop_front();
       return;
     }
@@ -43,6 +45,11 @@ void LaunchWords::addArguments(LaunchOp launch, KernelOp kernel) {
     append(type, launch.getOutputGroup(position));
 }
 
+MemRefType host::getScratchType(SumType sum, int64_t parts, Value total) {
+  int64_t width = cast<ShapedType>(total.getType()).getNumElements();
+  return MemRefType::get({parts, width}, sum.getArithmeticType());
+}
+
 LogicalResult host::checkScratch(LaunchOp launch, KernelOp kernel,
                                  int64_t parts) {
   auto scratch = launch.getScratch();
@@ -50,8 +57,8 @@ LogicalResult host::checkScratch(LaunchOp launch, KernelOp kernel,
     auto sum = dyn_cast<SumType>(type);
     if (!sum)
       continue;
-    auto expected =
-        MemRefType::get({parts, sum.getWidth()}, sum.getArithmeticType());
+    MemRefType expected =
+        getScratchType(sum, parts, launch.getOutputGroup(position).front());
     if (scratch.empty() || scratch.front().getType() != expected)
       return launch.emitOpError()
              << "expected a scratch buffer of type " << expected

@@ -58,6 +58,11 @@ private:
   llvm::SmallVector<Word> words;
 };
 
+/// The partial sums of `sum`, of which there are `parts`; `total` is what they
+/// are added up to.
+mlir::MemRefType getScratchType(row::SumType sum, int64_t parts,
+                                mlir::Value total);
+
 /// Checks that the launch has the scratch that its sums over `parts` parts
 /// need; a diagnostic says what is missing.
 mlir::LogicalResult checkScratch(row::LaunchOp launch, row::KernelOp kernel,

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LowerToLaunches.h"
+#include "LaunchCalls.h"
 #include "LibraryCalls.h"
 #include "isobath/Dialect/Net/NetOps.h"
 #include "isobath/Planning/BufferizeEntry.h"
@@ -28,7 +29,7 @@ static LogicalResult buildLaunch(OpBuilder &builder, row::CallOp call,
                                  const ScheduleTarget &target) {
   row::KernelOp kernel = call.lookupKernel();
   SmallVector<Value> scratch;
-  for (Type type : kernel.getOutputTypes()) {
+  for (auto [position, type] : llvm::enumerate(kernel.getOutputTypes())) {
     auto sum = dyn_cast<row::SumType>(type);
     if (!sum)
       continue;
@@ -37,7 +38,7 @@ static LogicalResult buildLaunch(OpBuilder &builder, row::CallOp call,
       return failure();
     scratch.push_back(memref::AllocOp::create(
         builder, call.getLoc(),
-        MemRefType::get({*parts, sum.getWidth()}, sum.getArithmeticType())));
+        getScratchType(sum, *parts, call.getOutputGroup(position).front())));
   }
   row::LaunchOp::create(builder, call.getLoc(), call, inputs, outputs, scratch);
   return success();

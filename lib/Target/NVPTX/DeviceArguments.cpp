@@ -30,6 +30,9 @@ FunctionType DeviceArguments::getFunctionType(KernelOp kernel) {
     types.push_back(pointer);
     if (isa<ScalarsType>(argument.getType()))
       types.append(2, number);
+    if (auto sum = dyn_cast<SumType>(argument.getType());
+        sum && !sum.isWidthKnown())
+      types.push_back(number);
   }
   types.push_back(number);
   return FunctionType::get(context, types, {});

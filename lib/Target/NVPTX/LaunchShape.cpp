@@ -40,7 +40,9 @@ FailureOr<LaunchShape> LaunchShape::get(KernelOp kernel) {
   for (BlockArgument output : kernel.getOutputs())
     if (auto sum = dyn_cast<SumType>(output.getType())) {
       shape.sums.push_back(output.getArgNumber());
-      shape.widestSum = std::max(shape.widestSum, sum.getWidth());
+      // Those of any width have a number for each source, which is few.
+      int64_t width = sum.isWidthKnown() ? sum.getWidth() : 1;
+      shape.widestSum = std::max(shape.widestSum, width);
     }
   return shape;
 }

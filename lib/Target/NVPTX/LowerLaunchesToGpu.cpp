@@ -60,7 +60,9 @@ static void finishSums(OpBuilder &builder, LaunchOp launch, KernelOp kernel,
     auto sum = dyn_cast<SumType>(type);
     if (!sum)
       continue;
-    SumLaunch stage = getSumLaunch(sum);
+    Value total = launch.getOutputGroup(position).front();
+    int64_t width = cast<MemRefType>(total.getType()).getNumElements();
+    SumLaunch stage = getSumLaunch(width);
     host::KernelLaunch description;
     description.kernel = getSumKernelName(sum);
     description.blocks = stage.blocks;
@@ -68,7 +70,9 @@ static void finishSums(OpBuilder &builder, LaunchOp launch, KernelOp kernel,
     host::LaunchWords words;
     words.addAddress(scratch.front());
     words.addNumber(shape.countParts(launch.getRows()));
-    words.addAddress(launch.getOutputGroup(position).front());
+    words.addAddress(total);
+    if (!sum.isWidthKnown())
+      words.addNumber(width);
     calls.build(builder, launch.getLoc(), description, words,
                 launch.getKernel());
     scratch = scratch.drop_front();

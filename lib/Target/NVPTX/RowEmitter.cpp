@@ -205,6 +205,20 @@ static bool hasFixedThreads(Value sum) {
 
 void RowEmitter::clear(Value sum) {
   auto type = cast<SumType>(sum.getType());
+  if (!type.isWidthKnown()) {
+    auto loop =
+        scf::ForOp::create(builder, threads.getThread(),
+                           arguments.getWidth(sum), index(layout.getThreads()));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    Type number = type.getArithmeticType();
+    Value zero =
+        arith::ConstantOp::create(builder, builder.getZeroAttr(number));
+    LLVM::StoreOp::create(
+        builder, zero,
+        arguments.getAddress(sum, Value(), loop.getInductionVar()));
+    return;
+  }
   RowGroup group = createGroup(type.getWidth(), Value(),
                                layout.countChunks(type.getWidth()));
   auto vectorType = VectorType::get({group.chunk}, type.getArithmeticType());

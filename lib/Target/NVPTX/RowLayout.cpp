@@ -71,8 +71,9 @@ static void forEachAccess(KernelOp kernel,
       SumType type = accumulate.getSum().getType();
       visit({rows::getWidth(accumulate.getValue()), type,
              type.getArithmeticType(), accumulate.getColumn()});
-      // Cleared as a whole.
-      visit({type.getWidth(), type, type.getArithmeticType(), Value()});
+      // Cleared as a whole, or number by number.
+      if (type.isWidthKnown())
+        visit({type.getWidth(), type, type.getArithmeticType(), Value()});
     }
   });
 }
@@ -107,8 +108,10 @@ void RowLayout::findChunks(KernelOp kernel) {
     int64_t wanted = std::max<int64_t>(
         1, accessBytes * 8 / access.elementType.getIntOrFloatBitWidth());
     accesses.weights[wanted] += getWeight(access);
+    // Of a row of any width, elements are accessed one by one.
+    int64_t width = row::getWidth(access.argument);
     accesses.divisor =
-        std::gcd(accesses.divisor, row::getWidth(access.argument));
+        std::gcd(accesses.divisor, ShapedType::isDynamic(width) ? 1 : width);
     if (access.column)
       accesses.divisor = std::gcd(accesses.divisor, getDivisor(access.column));
   });

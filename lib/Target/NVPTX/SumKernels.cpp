@@ -26,16 +26,17 @@ using namespace isobath::row;
 
 static constexpr int64_t sumWarps = 16;
 
-SumLaunch nvptx::getSumLaunch(SumType type) {
-  return {static_cast<int64_t>(llvm::divideCeil(type.getWidth(), warpThreads)),
+SumLaunch nvptx::getSumLaunch(int64_t width) {
+  return {static_cast<int64_t>(llvm::divideCeil(width, warpThreads)),
           warpThreads * sumWarps};
 }
 
 std::string nvptx::getSumKernelName(SumType type) {
   std::string name = "isobath$sum";
-  llvm::raw_string_ostream(name)
-      << type.getWidth() << "x" << type.getArithmeticType() << "$"
-      << type.getElementType();
+  llvm::raw_string_ostream stream(name);
+  if (type.isWidthKnown())
+    stream << type.getWidth() << "x";
+  stream << type.getArithmeticType() << "$" << type.getElementType();
   return name;
 }
 
@@ -47,6 +48,8 @@ public:
       : type(type), shared(shared), b(builder), parts(function.getArgument(0)),
         total(function.getArgument(2)) {
     count = toIndex(function.getArgument(1));
+    width = type.isWidthKnown() ? index(type.getWidth())
+                                : toIndex(function.getArgument(3));
     Value thread = gpu::ThreadIdOp::create(
         b, gpu::Dimension::x, b.getIndexAttr(warpThreads * sumWarps));
     lane = arith::RemUIOp::create(b, thread, index(warpThreads));
@@ -84,7 +87,7 @@ private:
   SumType type;
   Value shared; // [sumWarps, 32]
   ImplicitLocOpBuilder &b;
-  Value parts, total, count, lane, warp, column;
+  Value parts, total, count, width, lane, warp, column;
 };
 } // namespace
 
@@ -95,8 +98,7 @@ Value SumEmitter::addParts() {
   auto loop = scf::ForOp::create(b, warp, count, index(sumWarps), zero);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
-  Value place =
-      add(multiply(loop.getInductionVar(), index(type.getWidth())), column);
+  Value place = add(multiply(loop.getInductionVar(), width), column);
   Value part =
       LLVM::LoadOp::create(b, number, getAddress(parts, number, place));
   scf::YieldOp::create(
@@ -119,7 +121,7 @@ Value SumEmitter::addWarps() {
 
 void SumEmitter::emit() {
   Type number = type.getArithmeticType();
-  Value isInside = isLess(column, index(type.getWidth()));
+  Value isInside = isLess(column, width);
   scf::IfOp::create(b, isInside, [&](OpBuilder &inner, Location loc) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(inner.getInsertionBlock());
@@ -158,14 +160,15 @@ void nvptx::addSumKernel(gpu::GPUModuleOp module, SumType type) {
                          LLVM::Linkage::Internal, sharedName, Attribute(),
                          /*alignment=*/16, sharedSpace);
   Type pointer = LLVM::LLVMPointerType::get(context, globalSpace);
-  auto function = gpu::GPUFuncOp::create(
-      builder, name,
-      FunctionType::get(context, {pointer, builder.getI64Type(), pointer}, {}));
+  SmallVector<Type> types = {pointer, builder.getI64Type(), pointer};
+  if (!type.isWidthKnown())
+    types.push_back(builder.getI64Type());
+  auto function = gpu::GPUFuncOp::create(builder, name,
+                                         FunctionType::get(context, types, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
-  SumLaunch launch = getSumLaunch(type);
   function.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
-      {static_cast<int32_t>(launch.threadsPerBlock), 1, 1}));
+      {static_cast<int32_t>(warpThreads * sumWarps), 1, 1}));
   builder.setInsertionPointToStart(&function.getBody().front());
   Value shared = LLVM::AddressOfOp::create(
       builder, LLVM::LLVMPointerType::get(context, sharedSpace), sharedName);

@@ -18,7 +18,8 @@ using namespace isobath::row;
 
 unsigned rows::getWordCount(Type type) {
   return llvm::TypeSwitch<Type, unsigned>(type)
-      .Case<MatrixType, SharedVectorType, SumType>([](auto) { return 1; })
+      .Case<MatrixType, SharedVectorType>([](auto) { return 1; })
+      .Case<SumType>([](SumType type) { return type.isWidthKnown() ? 1 : 2; })
       .Case<ListType>([](auto) { return 2; })
       .Case<ScalarsType>([](auto) { return 3; });
 }
@@ -60,14 +61,16 @@ void RowAddresses::setWords(KernelOp kernel, function_ref<Value(Type)> next) {
       widths[argument] = next(index);
       planes[argument] = next(index);
     }
+    if (auto sum = dyn_cast<SumType>(type); sum && !sum.isWidthKnown())
+      widths[argument] = next(index);
   }
 }
 
 void RowAddresses::setPart(BlockArgument sum, Value part) {
   auto type = cast<SumType>(sum.getType());
+  Value width = type.isWidthKnown() ? constant(type.getWidth()) : getWidth(sum);
   Value &base = bases[sum];
-  base = advance(base, type.getArithmeticType(),
-                 multiply(part, constant(type.getWidth())));
+  base = advance(base, type.getArithmeticType(), multiply(part, width));
 }
 
 Value RowAddresses::getAddress(Value argument, Value index, Value column) {

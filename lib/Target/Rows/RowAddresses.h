@@ -13,7 +13,7 @@
 //     list             number of matrices; address of a table of addresses
 //     scalars          address; scalars of a row; elements from plane to plane
 //     sum              address of partial sums [parts, width], of which the
-//                      code adds to one row
+//                      code adds to one row; width, where the type has none
 //
 // How the code comes by these, and which part of a sum is its own, is the
 // target's business.
@@ -41,9 +41,9 @@ public:
 
   /// Matrices in a list.
   mlir::Value getCount(mlir::Value list) const { return counts.lookup(list); }
-  /// Scalars of a row, in each plane.
-  mlir::Value getWidth(mlir::Value scalars) const {
-    return widths.lookup(scalars);
+  /// Scalars of a row, in each plane; numbers of a sum of any width.
+  mlir::Value getWidth(mlir::Value argument) const {
+    return widths.lookup(argument);
   }
 
   /// Address of the first element that a load, store or accumulation of a row
@@ -81,7 +81,7 @@ private:
   mlir::Value currentRow;
   llvm::DenseMap<mlir::Value, mlir::Value> bases;  // address of an argument
   llvm::DenseMap<mlir::Value, mlir::Value> counts; // of lists
-  llvm::DenseMap<mlir::Value, mlir::Value> widths; // of scalars
+  llvm::DenseMap<mlir::Value, mlir::Value> widths; // of scalars and sums
   llvm::DenseMap<mlir::Value, mlir::Value> planes; // elements between planes
 };
 

@@ -21,6 +21,13 @@ row.kernel private @matrix_rank(%x: !row.matrix<2x3xf32>) -> () {
 
 // -----
 
+// expected-error @below {{expected a width, got ?}}
+row.kernel private @matrix_any_width(%x: !row.matrix<?xf32>) -> () {
+  row.return
+}
+
+// -----
+
 // expected-error @below {{expected elements of f32, bf16, f64 or i32, got 'i8'}}
 row.kernel private @matrix_elements(%x: !row.matrix<2xi8>) -> () {
   row.return
@@ -117,6 +124,23 @@ row.kernel private @load_c2_vector(%x: !row.vector<8xf32>) -> () {
   %r = row.index : index
   // expected-error @below {{'row.load' op expected no index into a vector}}
   %0 = row.load %x[%r] : !row.vector<8xf32> -> vector<8xf32>
+  row.return
+}
+
+// -----
+
+row.kernel private @load_c2_any_width(%x: !row.vector<?xf32>) -> () {
+  // expected-error @below {{'row.load' op expected a vector of known width, got '!row.vector<?xf32>'}}
+  %0 = row.load %x : !row.vector<?xf32> -> vector<8xf32>
+  row.return
+}
+
+// -----
+
+row.kernel private @accumulate_c3() -> (%sum: !row.sum<?xf32>) {
+  %x = arith.constant dense<1.0> : vector<8xf32>
+  // expected-error @below {{'row.accumulate' op expected one element and its column for '!row.sum<?xf32>', got 'vector<8xf32>'}}
+  row.accumulate %x, %sum : vector<8xf32>, !row.sum<?xf32>
   row.return
 }
 

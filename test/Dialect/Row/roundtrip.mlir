@@ -88,6 +88,19 @@ row.kernel nested @outputs() -> (%l: !row.list<8xf32>, %sum: !row.sum<8xf32>,
   row.return
 }
 
+// Of any width.
+// CHECK-LABEL: row.kernel private @numbers(
+// CHECK-SAME: !row.vector<?xf32>) -> (%{{[a-z0-9_]+}}: !row.sum<?xf32>)
+row.kernel private @numbers(%v: !row.vector<?xf32>) -> (%sum: !row.sum<?xf32>) {
+  %i = arith.constant 1 : index
+  %one = arith.constant dense<1.0> : vector<1xf32>
+  // CHECK: row.load_scalar %{{[^ ,)]+}}[%{{[^ ,)]+}}] : !row.vector<?xf32>
+  // CHECK: row.accumulate %{{[^ ,)]+}}, %{{[^ ,)]+}} columns(%{{[^ ,)]+}}) : vector<1xf32>, !row.sum<?xf32>
+  %x = row.load_scalar %v[%i] : !row.vector<?xf32>
+  row.accumulate %one, %sum columns(%i) : vector<1xf32>, !row.sum<?xf32>
+  row.return
+}
+
 // CHECK-LABEL: row.kernel private @sizes(
 row.kernel private @sizes(%list: !row.list<8xf32>, %scalars: !row.scalars<f32>)
     -> () {

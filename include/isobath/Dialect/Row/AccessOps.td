@@ -76,7 +76,7 @@ def Row_LoadOp : Row_Op<"load", [AttrSizedOperandSegments, NoMemoryEffect]> {
     many elements as the result has, from that column on.
 
     - (C1) an input: what the kernel stores cannot be loaded
-    - (C2) a list with an index, a vector without
+    - (C2) a list with an index, a vector without, and of known width
     - (C3) the result has the argument's element type and width, or with
       `columns` at most that width
 
@@ -138,6 +138,7 @@ def Row_AccumulateOp : Row_Op<"accumulate"> {
     - (C1) an output
     - (C2) the value has the type that the sum is added in, f64 for f64 and
       otherwise f32, and the sum's width, or with `columns` at most that width
+    - (C3) one element with its column, where the sum's width is not known
 
     ```mlir
     row.accumulate %row, %sum : vector<8xf32>, !row.sum<8xf32>

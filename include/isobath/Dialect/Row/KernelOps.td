@@ -129,7 +129,7 @@ def Row_CallOp : Op<Row_Dialect, "call",
       are groups of operands and results; only a list has other than one
     - (C2) `rows` is positive
     - (C3) tensors are static and have the argument's element type and, of a
-      matrix rows·W elements, of a vector or sum W, of scalars with P planes
+      matrix rows·W elements, of a vector or sum W (any number for ?), of scalars with P planes
       P·rows·width for some width; an input matrix that the kernel reads only by
       number may have any number of rows
 

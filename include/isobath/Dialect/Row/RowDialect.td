@@ -32,6 +32,7 @@ def Row_Dialect : Dialect {
     | `!row.list<512xf32>` | the same in each of several matrices, whose number is known when the kernel runs |
     | `!row.vector<512xf32>` | 512 elements that all rows share |
     | `!row.sum<512xf32>` | 512 elements, each the sum of what all rows accumulate |
+    | `!row.vector<?xf32>`, `!row.sum<?xf32>` | the same with a width that is known when the kernel runs: elements are read or added to by number |
     | `!row.scalars<f32>` | some numbers of its own; how many (the *width*) is known when the kernel runs |
     | `!row.scalars<2xf32>` | the same in each of 2 planes, one behind the other: [2, rows, width] |
 
@@ -77,6 +78,16 @@ def Row_ListType : Row_WideType<"List", "list"> {
 }
 def Row_SharedVectorType : Row_WideType<"SharedVector", "vector"> {
   let summary = "one row that all rows of the kernel share";
+  let extraClassDeclaration = [{
+    /// Whether the type says how wide the row is.
+    bool isWidthKnown() const {
+      return !::mlir::ShapedType::isDynamic(getWidth());
+    }
+    /// A whole row as a value, of known width.
+    ::mlir::VectorType getRowType() const {
+      return ::mlir::VectorType::get({getWidth()}, getElementType());
+    }
+  }];
 }
 def Row_SumType : Row_WideType<"Sum", "sum"> {
   let summary = "one row, the sum of what all rows accumulate";
@@ -88,7 +99,11 @@ def Row_SumType : Row_WideType<"Sum", "sum"> {
   let extraClassDeclaration = [{
     /// The type that is added in: f64 for f64, otherwise f32.
     ::mlir::FloatType getArithmeticType() const;
-    /// A whole row as a value to add.
+    /// Whether the type says how wide the row is.
+    bool isWidthKnown() const {
+      return !::mlir::ShapedType::isDynamic(getWidth());
+    }
+    /// A whole row as a value to add, of known width.
     ::mlir::VectorType getRowType() const {
       return ::mlir::VectorType::get({getWidth()}, getArithmeticType());
     }

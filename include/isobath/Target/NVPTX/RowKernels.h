@@ -16,7 +16,7 @@
 //     list             number of matrices; address of a table of addresses
 //     scalars          address; scalars of a row; elements from plane to plane
 //     sum              address of partial sums [parts, width], in the type that
-//                      the sum is added in
+//                      the sum is added in; width, where the type has none
 //
 // and then the number of rows. All addresses are of global memory, those in
 // tables too. A table may be as old as the buffers in it: no kernel writes it.
@@ -46,9 +46,9 @@
 // getSumKernelName(type) and the parameters
 //
 //     address of the partial sums; their number, countParts(rows);
-//     address of the sum
+//     address of the sum; its width, where the type has none
 //
-// and the shape getSumLaunch(type): no thread depends on rows. Nothing here is
+// and the shape getSumLaunch(width): no thread depends on rows. Nothing here is
 // added by atomic operations, and every order is a function of shapes.
 //
 //===----------------------------------------------------------------------===//
@@ -112,7 +112,7 @@ struct SumLaunch {
   int64_t blocks;
   int64_t threadsPerBlock;
 };
-SumLaunch getSumLaunch(row::SumType type);
+SumLaunch getSumLaunch(int64_t width);
 std::string getSumKernelName(row::SumType type);
 
 } // namespace isobath::nvptx
