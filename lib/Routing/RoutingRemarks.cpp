@@ -17,20 +17,25 @@ using namespace isobath::routing;
 // Names
 //===----------------------------------------------------------------------===//
 
-/// The names of the routes that `op` is, or is an adjoint of.
+/// The names of the reads that `op` is, or is an adjoint of.
 static void addSites(Operation *op, SmallVectorImpl<StringRef> &sites) {
-  auto add = [&](depth::RouteOp route) {
-    StringRef site = "a route without a site";
-    if (route)
-      site = route.getSite().value_or(site);
+  auto add = [&](std::optional<StringRef> name, StringRef otherwise) {
+    StringRef site = name.value_or(otherwise);
     if (!llvm::is_contained(sites, site))
       sites.push_back(site);
   };
+  auto addRoute = [&](depth::RouteOp route) {
+    add(route ? route.getSite() : std::nullopt, "a route without a site");
+  };
   if (auto adjoint = dyn_cast<depth::RouteAdjointDeferredOp>(op))
     for (Value weights : adjoint.getWeights())
-      add(weights.getDefiningOp<depth::RouteOp>());
+      addRoute(weights.getDefiningOp<depth::RouteOp>());
+  else if (auto read = dyn_cast<depth::StaticReadOp>(op))
+    add(read.getSite(), "a static read without a site");
+  else if (auto read = dyn_cast<depth::FixedReadOp>(op))
+    add(read.getSite(), "a fixed read without a site");
   else
-    add(dyn_cast<depth::RouteOp>(op));
+    addRoute(dyn_cast<depth::RouteOp>(op));
 }
 
 static std::string describeSites(ArrayRef<Operation *> ops) {

@@ -25,128 +25,182 @@ namespace isobath {
 using namespace mlir;
 using namespace isobath;
 using depth::RouteOp;
+using depth::StaticReadOp;
 
 namespace {
 struct ShareRoutes : isobath::impl::ShareRoutesBase<ShareRoutes> {
   void runOnOperation() override;
 };
 
-/// What routes have in common that can be one: all but their queries.
+/// What reads have in common that can be one: all but what they read with.
 using Reading = std::vector<const void *>;
+
+/// What one read is to be, where several stood.
+struct Merged {
+  Location loc;
+  SmallVector<Value> queries; // or mixtures
+  StringAttr site;
+  ArrayAttr groups;
+};
 } // namespace
 
 static constexpr routing::RoutingRemarks remarks("isobath-share-routes");
 
-static Reading getReading(RouteOp route) {
-  Reading reading;
-  for (Value source : route.getClosed())
-    reading.push_back(source.getAsOpaquePointer());
-  llvm::append_values(reading, route.getPartial().getAsOpaquePointer(),
-                      route.getHeadsAttr().getAsOpaquePointer(),
-                      route.getEpsilonAttr().getAsOpaquePointer());
-  return reading;
-}
+//===----------------------------------------------------------------------===//
+// Routes and static reads
+//===----------------------------------------------------------------------===//
 
-/// Statistics have a plane for each query: those of another set of queries are
-/// others.
+// What a read has one of for each mix.
+static ValueRange getQueries(RouteOp route) { return route.getQueries(); }
+static ValueRange getQueries(StaticReadOp read) { return read.getMixtures(); }
+
+static StringRef getKind(RouteOp) { return "route"; }
+static StringRef getKind(StaticReadOp) { return "static read"; }
+static StringRef getQueryKind(RouteOp) { return "query"; }
+static StringRef getQueryKind(StaticReadOp) { return "mixture"; }
+static StringRef getQueriesKind(RouteOp) { return "queries"; }
+static StringRef getQueriesKind(StaticReadOp) { return "mixtures"; }
+
+// Beside the sources.
+static Reading getArithmetic(RouteOp route) {
+  return {route.getHeadsAttr().getAsOpaquePointer(),
+          route.getEpsilonAttr().getAsOpaquePointer()};
+}
+static Reading getArithmetic(StaticReadOp) { return {}; }
+
+// Statistics have a plane for each query: those of another set of queries are
+// others.
 static bool canShare(RouteOp route) {
   return !route.getRepeated() && route.getWeights().use_empty() &&
          route.getLogits().use_empty() && route.getRstd().use_empty();
 }
+static bool canShare(StaticReadOp read) {
+  return read.getWeights().use_empty();
+}
 
-/// One route, where the first of `routes` stands, with the queries of all of
+static RouteOp create(OpBuilder &builder, RouteOp first, const Merged &merged) {
+  return RouteOp::create(builder, merged.loc, merged.queries, first.getClosed(),
+                         first.getPartial(), first.getHeadsAttr(),
+                         first.getEpsilonAttr(), /*repeated=*/UnitAttr(),
+                         merged.site, merged.groups);
+}
+static StaticReadOp create(OpBuilder &builder, StaticReadOp first,
+                           const Merged &merged) {
+  return StaticReadOp::create(builder, merged.loc, merged.queries,
+                              first.getClosed(), first.getPartial(),
+                              merged.site, merged.groups);
+}
+
+//===----------------------------------------------------------------------===//
+// Sharing
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy> static Reading getReading(OpTy read) {
+  Reading reading = getArithmetic(read);
+  for (Value source : read.getClosed())
+    reading.push_back(source.getAsOpaquePointer());
+  reading.push_back(Value(read.getPartial()).getAsOpaquePointer());
+  return reading;
+}
+
+/// One read, where the first of `reads` stands, with the queries of all of
 /// them, each once.
-static RouteOp merge(RewriterBase &rewriter, ArrayRef<RouteOp> routes) {
-  RouteOp first = routes.front();
+template <typename OpTy>
+static OpTy merge(RewriterBase &rewriter, ArrayRef<OpTy> reads) {
+  OpTy first = reads.front();
   // The queries, with the names of those that they stand for; and the sites.
   llvm::MapVector<Value, std::string> queries;
   SmallVector<StringRef> sites;
   SmallVector<Location> locations;
   bool isNamed = true;
-  for (RouteOp route : routes) {
-    locations.push_back(route.getLoc());
-    for (auto [number, query] : llvm::enumerate(route.getQueries())) {
+  for (OpTy read : reads) {
+    locations.push_back(read.getLoc());
+    for (auto [number, query] : llvm::enumerate(getQueries(read))) {
       std::string &name = queries[query];
-      if (auto groups = route.getGroupsAttr())
+      if (auto groups = read.getGroupsAttr())
         name += cast<StringAttr>(groups[number]).getValue();
       else
         isNamed = false;
     }
-    if (auto site = route.getSite(); site && !llvm::is_contained(sites, *site))
+    if (auto site = read.getSite(); site && !llvm::is_contained(sites, *site))
       sites.push_back(*site);
   }
-  SmallVector<Value> values;
+  Merged all{rewriter.getFusedLoc(locations), {}, {}, {}};
   SmallVector<StringRef> names;
   for (auto &[query, name] : queries) {
-    values.push_back(query);
+    all.queries.push_back(query);
     names.push_back(name);
   }
+  if (!sites.empty())
+    all.site = rewriter.getStringAttr(llvm::join(sites, ", "));
+  if (isNamed)
+    all.groups = rewriter.getStrArrayAttr(names);
 
   rewriter.setInsertionPoint(first);
-  auto merged = RouteOp::create(
-      rewriter, rewriter.getFusedLoc(locations), values, first.getClosed(),
-      first.getPartial(), first.getHeadsAttr(), first.getEpsilonAttr(),
-      /*repeated=*/UnitAttr(),
-      sites.empty() ? StringAttr()
-                    : rewriter.getStringAttr(llvm::join(sites, ", ")),
-      isNamed ? rewriter.getStrArrayAttr(names) : ArrayAttr());
-  for (RouteOp route : routes) {
+  OpTy merged = create(rewriter, first, all);
+  for (OpTy read : reads) {
     for (auto [query, mix] :
-         llvm::zip_equal(route.getQueries(), route.getMixes())) {
+         llvm::zip_equal(getQueries(read), read.getMixes())) {
       size_t place = std::distance(queries.begin(), queries.find(query));
       rewriter.replaceAllUsesWith(mix, merged.getMixes()[place]);
     }
-    rewriter.eraseOp(route);
+    rewriter.eraseOp(read);
   }
   return merged;
 }
 
-static bool hasEqualQueries(RouteOp route) {
+static bool hasEqual(ValueRange queries) {
   llvm::SmallPtrSet<Value, 4> seen;
-  return llvm::any_of(route.getQueries(),
+  return llvm::any_of(queries,
                       [&](Value query) { return !seen.insert(query).second; });
 }
 
-/// Makes one route of `route` and `earlier`, which read the same; or, if
-/// `earlier` is null or that is not possible, of the equal queries of `route`.
-/// Returns the route that later ones may become part of.
-static RouteOp share(RewriterBase &rewriter, DominanceInfo &dominance,
-                     RouteOp earlier, RouteOp route) {
+/// Makes one read of `read` and `earlier`, which read the same; or, if
+/// `earlier` is null or that is not possible, of the equal queries of `read`.
+/// Returns the read that later ones may become part of.
+template <typename OpTy>
+static OpTy share(RewriterBase &rewriter, DominanceInfo &dominance,
+                  OpTy earlier, OpTy read) {
   if (earlier) {
-    if (succeeded(moveValueDefinitions(rewriter, route.getQueries(), earlier,
+    if (succeeded(moveValueDefinitions(rewriter, getQueries(read), earlier,
                                        dominance))) {
-      remarks.passed("Shared", {earlier, route}) << remark::add(
-          "one route where two would read the same {0} sources",
-          route.getClosed().size() + (route.getPartial() ? 1 : 0));
-      return merge(rewriter, {earlier, route});
+      remarks.passed("Shared", {earlier, read}) << remark::add(
+          "one {0} where two would read the same {1} sources", getKind(read),
+          read.getClosed().size() + (read.getPartial() ? 1 : 0));
+      return merge<OpTy>(rewriter, {earlier, read});
     }
-    remarks.missed("NotShared", {earlier, route}) << remark::reason(
-        "the later one's query cannot be computed before the earlier one");
+    remarks.missed("NotShared", {earlier, read}) << remark::reason(
+        "the later one's {0} cannot be computed before the earlier one",
+        getQueryKind(read));
   }
-  if (!hasEqualQueries(route))
-    return route;
-  size_t before = route.getQueries().size();
-  auto remark = remarks.passed("Shared", route.getOperation());
-  RouteOp merged = merge(rewriter, route);
-  remark << remark::add("equal queries are one: {0} where {1} would be",
-                        merged.getQueries().size(), before);
+  if (!hasEqual(getQueries(read)))
+    return read;
+  size_t before = getQueries(read).size();
+  auto remark = remarks.passed("Shared", read.getOperation());
+  OpTy merged = merge<OpTy>(rewriter, read);
+  remark << remark::add("equal {0} are one: {1} where {2} would be",
+                        getQueriesKind(merged), getQueries(merged).size(),
+                        before);
   return merged;
 }
 
-static void shareRoutes(RewriterBase &rewriter, Block &block) {
+template <typename OpTy>
+static void shareReads(RewriterBase &rewriter, Block &block) {
   DominanceInfo dominance;
-  std::map<Reading, RouteOp> routes; // by what they read
-  for (RouteOp route : llvm::make_early_inc_range(block.getOps<RouteOp>())) {
-    if (!canShare(route))
+  std::map<Reading, OpTy> reads; // by what they read
+  for (OpTy read : llvm::make_early_inc_range(block.getOps<OpTy>())) {
+    if (!canShare(read))
       continue;
-    RouteOp &earlier = routes[getReading(route)];
-    earlier = share(rewriter, dominance, earlier, route);
+    OpTy &earlier = reads[getReading(read)];
+    earlier = share(rewriter, dominance, earlier, read);
   }
 }
 
 void ShareRoutes::runOnOperation() {
   IRRewriter rewriter(&getContext());
   for (auto function : getOperation().getOps<func::FuncOp>())
-    for (Block &block : function.getBody())
-      shareRoutes(rewriter, block);
+    for (Block &block : function.getBody()) {
+      shareReads<RouteOp>(rewriter, block);
+      shareReads<StaticReadOp>(rewriter, block);
+    }
 }

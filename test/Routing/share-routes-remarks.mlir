@@ -29,3 +29,15 @@ func.func @same_sources(%w: tensor<8xf32>, %u: tensor<8xf32>,
     heads(1) {epsilon = 1.0e-6 : f64, site = "z"}
   return %h1, %h2 : tensor<2x3x8xf32>, tensor<2x3x8xf32>
 }
+
+// CHECK: remark: [Passed] Shared | Category:isobath-share-routes | Function=static_reads | Remark="equal mixtures are one: 1 where 2 would be", Sites=x
+// CHECK: remark: [Passed] Shared | Category:isobath-share-routes | Function=static_reads | Remark="one static read where two would read the same 2 sources", Sites="x, y"
+func.func @static_reads(%m: tensor<2xf32>, %n: tensor<2xf32>,
+                        %e: tensor<2x3x8xf32>, %b: tensor<2x3x8xf32>)
+    -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>) {
+  %0:2, %a0 = depth.static_read mixtures(%m, %m : tensor<2xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) {site = "x"}
+  %1, %a1 = depth.static_read mixtures(%n : tensor<2xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) {site = "y"}
+  return %0#0, %1 : tensor<2x3x8xf32>, tensor<2x3x8xf32>
+}

@@ -140,3 +140,46 @@ func.func @different_reading(%w: tensor<8xf32>, %e: tensor<2x3x8xf32>,
     : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>,
       tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>
 }
+
+//===----------------------------------------------------------------------===//
+// Static reads
+//===----------------------------------------------------------------------===//
+
+// Three reads of the same sources are one, with each mixture once.
+// CHECK-LABEL: func.func @static_reads
+// CHECK-SAME: (%[[M:[a-z0-9_]+]]: tensor<3xf32>, %[[N:[a-z0-9_]+]]: tensor<3xf32>,
+// CHECK-NEXT: %[[H:[a-z0-9_]+]]:2, %{{.*}} = depth.static_read mixtures(%[[M]], %[[N]] : tensor<3xf32>)
+// CHECK-SAME: {groups = ["ac", "b"], site = "x, y"}
+// CHECK-NEXT: return %[[H]]#0, %[[H]]#1, %[[H]]#0
+func.func @static_reads(%m: tensor<3xf32>, %n: tensor<3xf32>,
+                        %e: tensor<2x3x8xf32>, %b: tensor<2x3x8xf32>,
+                        %p: tensor<2x3x8xf32>)
+    -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>) {
+  %0, %a0 = depth.static_read mixtures(%m : tensor<3xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
+    {site = "x", groups = ["a"]}
+  %1, %a1 = depth.static_read mixtures(%n : tensor<3xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
+    {site = "x", groups = ["b"]}
+  %2, %a2 = depth.static_read mixtures(%m : tensor<3xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>) partial(%p : tensor<2x3x8xf32>)
+    {site = "y", groups = ["c"]}
+  return %0, %1, %2
+    : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>
+}
+
+// Other sources; weights in use.
+// CHECK-LABEL: func.func @static_reads_apart
+// CHECK-COUNT-3: depth.static_read mixtures(
+func.func @static_reads_apart(%m: tensor<2xf32>, %n: tensor<2xf32>,
+                              %e: tensor<2x3x8xf32>, %b: tensor<2x3x8xf32>)
+    -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<1x2x3x1x2xf32>) {
+  %0, %a0 = depth.static_read mixtures(%m : tensor<2xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>)
+  %1, %a1 = depth.static_read mixtures(%m : tensor<2xf32>)
+    closed(%e : tensor<2x3x8xf32>) partial(%b : tensor<2x3x8xf32>)
+  %2, %a2 = depth.static_read mixtures(%n : tensor<2xf32>)
+    closed(%e, %b : tensor<2x3x8xf32>)
+  return %0, %1, %a2
+    : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<1x2x3x1x2xf32>
+}

@@ -19,7 +19,7 @@ def ShareRoutes : Pass<"isobath-share-routes", "::mlir::ModuleOp"> {
     reads every source once. It stands where the first of them stood; what
     computes the queries of the others, such as a key gain, moves in front of
     it. Within a route, equal queries become one. Equal is what is one value:
-    run CSE before.
+    run CSE before. The same is done to static reads, with their mixtures.
 
     A `repeated` route, which runs for its cost alone, is left as it is, and so
     is a route whose statistics are in use. This is why the pass runs before
