@@ -191,13 +191,12 @@ static void partial(PartialOp op, RowBuilder &k) {
 
 static void merge(MergeOp op, RowBuilder &k) {
   int64_t D = channels(op.getPartial()), Q = op.getQueries().size();
-  int64_t first = op.getFirstQuery();
   k.setRows(countTokens(op.getPartial()));
   SmallVector<Vector> queries = k.vectors("query", op.getQueries());
   SmallVector<Matrix> closedMixes =
       k.matrices("closed_mix", op.getClosedMixes(), D);
   Matrix partial = k.matrix("partial", op.getPartial(), D);
-  Scalars lse = k.scalars("lse", op.getLse(), dimension(op.getLse(), 0));
+  Scalars lse = k.scalarsFrom("lse", op.getLse(), op.getFirstQuery(), Q);
   SmallVector<Matrix> mixes = k.matrixOutputs("mix", op.getMixes(), D);
   Scalars weights = k.scalarsOutput("weights", op.getWeights(), Q);
   Scalars logits = k.scalarsOutput("logits", op.getLogits(), Q);
@@ -212,7 +211,7 @@ static void merge(MergeOp op, RowBuilder &k) {
     Row p = heads.load(partial, head);
     for (int64_t q = 0; q < Q; ++q) {
       Number logit = r * dot(p, heads.load(queries[q], head));
-      Number a = sigmoid(logit - lse.load(head, first + q));
+      Number a = sigmoid(logit - lse.load(head, q));
       logits.store(logit, head, q);
       weights.store(a, head, q);
     }
@@ -226,13 +225,12 @@ static void merge(MergeOp op, RowBuilder &k) {
 
 static void extend(ExtendOp op, RowBuilder &k) {
   int64_t D = channels(op.getNewer().front()), Q = op.getQueries().size();
-  int64_t first = op.getFirstQuery();
   k.setRows(countTokens(op.getNewer().front()));
   SmallVector<Vector> queries = k.vectors("query", op.getQueries());
   SmallVector<Matrix> olderMixes =
       k.matrices("older_mix", op.getOlderMixes(), D);
   List newer = k.list("newer", op.getNewer(), D);
-  Scalars lse = k.scalars("lse", op.getLse(), dimension(op.getLse(), 0));
+  Scalars lse = k.scalarsFrom("lse", op.getLse(), op.getFirstQuery(), Q);
   SmallVector<Matrix> mixes = k.matrixOutputs("mix", op.getMixes(), D);
   Scalars weights = k.scalarsOutput("weights", op.getWeights(), Q);
   Scalars logits = k.scalarsOutput("logits", op.getLogits(), Q);
@@ -245,7 +243,7 @@ static void extend(ExtendOp op, RowBuilder &k) {
   k.loop(l.sourceCount, [&](Index i) { l.add(queries, newer[i], i, epsilon); });
   heads.forEach([&](Index head) {
     for (int64_t q = 0; q < Q; ++q) {
-      Number older = lse.load(head, first + q);
+      Number older = lse.load(head, q);
       Number largest = larger(l.largest(head, q), older);
       Number share = exp(older - largest);
       Number total = share + k.sum(l.sourceCount, [&](Index i) {
@@ -266,11 +264,10 @@ static void extend(ExtendOp op, RowBuilder &k) {
 
 static void closedStatistics(ClosedStatisticsOp op, RowBuilder &k) {
   int64_t Q = op.getQueryCount(), first = op.getFirstQuery(),
-          available = dimension(op.getLogits(), 0),
           heads = dimension(op.getLogits(), 3);
   k.setRows(dimension(op.getLogits(), 1) * dimension(op.getLogits(), 2));
-  Scalars lse = k.scalars("lse", op.getLse(), available);
-  Scalars logits = k.scalars("logits", op.getLogits(), available);
+  Scalars lse = k.scalarsFrom("lse", op.getLse(), first, Q);
+  Scalars logits = k.scalarsFrom("logits", op.getLogits(), first, Q);
   std::optional<Scalars> merged;
   if (op.getMerged())
     merged = k.scalars("merged", op.getMerged(), Q);
@@ -281,13 +278,13 @@ static void closedStatistics(ClosedStatisticsOp op, RowBuilder &k) {
   Index sources = weights.width() / heads;
   k.loop(heads, [&](Index head) {
     for (int64_t q = 0; q < Q; ++q) {
-      Number logSumExp = lse.load(head, first + q);
+      Number logSumExp = lse.load(head, q);
       std::optional<Number> share; // of the closed sources in the merged mix
       if (merged)
         share = k.constant(1.0) - merged->load(head, q);
       k.loop(sources, [&](Index i) {
         Index place = heads == 1 ? i : head * sources + i;
-        Number logit = logits.load(place, first + q);
+        Number logit = logits.load(place, q);
         Number weight = exp(logit - logSumExp);
         weights.store(share ? *share * weight : weight, place, q);
         closedLogits.store(logit, place, q);
@@ -298,11 +295,10 @@ static void closedStatistics(ClosedStatisticsOp op, RowBuilder &k) {
 
 static void extendedStatistics(ExtendedStatisticsOp op, RowBuilder &k) {
   int64_t Q = dimension(op.getNewWeights(), 0), first = op.getFirstQuery(),
-          available = dimension(op.getLogits(), 0),
           heads = dimension(op.getLogits(), 3);
   k.setRows(dimension(op.getLogits(), 1) * dimension(op.getLogits(), 2));
-  Scalars lse = k.scalars("lse", op.getLse(), available);
-  Scalars logits = k.scalars("logits", op.getLogits(), available);
+  Scalars lse = k.scalarsFrom("lse", op.getLse(), first, Q);
+  Scalars logits = k.scalarsFrom("logits", op.getLogits(), first, Q);
   Scalars rstd = k.scalars("rstd", op.getRstd());
   Scalars newWeights = k.scalars("new_weights", op.getNewWeights(), Q);
   Scalars newLogits = k.scalars("new_logits", op.getNewLogits(), Q);
@@ -319,12 +315,12 @@ static void extendedStatistics(ExtendedStatisticsOp op, RowBuilder &k) {
   };
   k.loop(heads, [&](Index head) {
     for (int64_t q = 0; q < Q; ++q) {
-      Number logSumExp = lse.load(head, first + q);
+      Number logSumExp = lse.load(head, q);
       Number share = k.constant(1.0) - k.sum(newer, [&](Index i) {
         return newWeights.load(at(head, newer, i), q);
       });
       k.loop(older, [&](Index i) {
-        Number logit = logits.load(at(head, older, i), first + q);
+        Number logit = logits.load(at(head, older, i), q);
         weights.store(share * exp(logit - logSumExp), at(head, all, i), q);
         allLogits.store(logit, at(head, all, i), q);
       });

@@ -119,6 +119,18 @@ Scalars RowBuilder::scalars(StringRef name, Value tensor, int64_t planes) {
                    tensor)};
 }
 
+Scalars RowBuilder::scalarsFrom(StringRef name, Value tensor,
+                                int64_t firstPlane, int64_t planes) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  // Planes lie one behind the other, as the tokens of sequences do.
+  if (planes != shape[0]) {
+    OpBuilder before(op);
+    tensor = net::TakeTokensOp::create(
+        before, loc, tensor, firstPlane * shape[1], planes * shape[1]);
+  }
+  return scalars(name, tensor, planes);
+}
+
 Matrix RowBuilder::table(StringRef name, Attribute key, ArrayRef<int64_t> shape,
                          function_ref<void(MutableArrayRef<float>)> fill) {
   return matrix(name, tables.get(op->getBlock(), name, key, shape, fill),

@@ -146,17 +146,18 @@ func.func @fixed(%e: tensor<2x3x8xf32>, %p: tensor<2x3x8xf32>)
 
 // -----
 
-// The merge of the second of two queries.
+// The merge of the second of two queries: its kernel is that of any other.
 // CHECK-LABEL: func.func @phases
 // CHECK-NEXT: %[[CLOSED:.*]]:6 = row.call @partial(%arg0, %arg0, [%arg1, %arg2])
-// CHECK-NEXT: row.call @merge(%arg0, %[[CLOSED]]#1, %arg3, %[[CLOSED]]#2)
+// CHECK-NEXT: %[[LSE:.*]] = net.take_tokens %[[CLOSED]]#2 {count = 2 : i64, first = 2 : i64}
+// CHECK-NEXT: row.call @merge(%arg0, %[[CLOSED]]#1, %arg3, %[[LSE]])
 // CHECK-LABEL: row.kernel private @partial(
 // CHECK-SAME: -> (%mix0: !row.matrix<8xf32>, %mix1: !row.matrix<8xf32>, %lse: !row.scalars<2xf32>, %logits: !row.scalars<2xf32>, %rstd: !row.scalars<f32>, %weights: !row.scalars<2xf32>)
 // CHECK: math.log
 // CHECK: row.store_scalar %{{.*}}, %lse[%c0] plane(%c0)
 // CHECK-LABEL: row.kernel private @merge(
-// CHECK-SAME: %query: !row.vector<8xf32>, %closed_mix: !row.matrix<8xf32>, %partial: !row.matrix<8xf32>, %lse: !row.scalars<2xf32>)
-// CHECK: row.load_scalar %lse[%c0] plane(%c1)
+// CHECK-SAME: %query: !row.vector<8xf32>, %closed_mix: !row.matrix<8xf32>, %partial: !row.matrix<8xf32>, %lse: !row.scalars<f32>)
+// CHECK: row.load_scalar %lse[%c0] :
 // CHECK: %[[O:.*]] = row.load %closed_mix
 // CHECK: arith.subf %{{.*}}, %[[O]]
 func.func @phases(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
@@ -176,11 +177,12 @@ func.func @phases(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 // An extension of the second of two queries by sources that are a list: one
 // loop for their numbers and one for the mix, which starts with the older one.
 // CHECK-LABEL: func.func @extension
-// CHECK: row.call @extend(%arg0, %{{.*}}#1, [%arg3, %arg4], %{{.*}}#2)
+// CHECK: %[[LSE:.*]] = net.take_tokens %{{.*}}#2 {count = 2 : i64, first = 2 : i64}
+// CHECK: row.call @extend(%arg0, %{{.*}}#1, [%arg3, %arg4], %[[LSE]])
 // CHECK-LABEL: row.kernel private @extend(
-// CHECK-SAME: %query: !row.vector<8xf32>, %older_mix: !row.matrix<8xf32>, %newer: !row.list<8xf32>, %lse: !row.scalars<2xf32>)
+// CHECK-SAME: %query: !row.vector<8xf32>, %older_mix: !row.matrix<8xf32>, %newer: !row.list<8xf32>, %lse: !row.scalars<f32>)
 // CHECK: scf.for
-// CHECK: row.load_scalar %lse[%c0] plane(%c1)
+// CHECK: row.load_scalar %lse[%c0] :
 // CHECK: arith.maximumf
 // CHECK: %[[START:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<8xf32>
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[START]])
@@ -198,18 +200,19 @@ func.func @extension(%u: tensor<8xf32>, %e: tensor<2x3x8xf32>,
 
 // -----
 
-// The second of two queries, merged: its place in the logits is not that in the
-// weights.
+// The second of two queries, merged.
 // CHECK-LABEL: func.func @statistics
-// CHECK-NEXT: row.call @closed_statistics(%arg0, %arg1, %arg2) {rows = 6 : i64}
+// CHECK-NEXT: %[[LSE:.*]] = net.take_tokens %arg0 {count = 2 : i64, first = 2 : i64}
+// CHECK-NEXT: %[[LOGITS:.*]] = net.take_tokens %arg1 {count = 2 : i64, first = 2 : i64}
+// CHECK-NEXT: row.call @closed_statistics(%[[LSE]], %[[LOGITS]], %arg2) {rows = 6 : i64}
 // CHECK-SAME: -> (tensor<1x2x3x1x2xf32>, tensor<1x2x3x1x2xf32>)
 // CHECK-LABEL: row.kernel private @closed_statistics(
-// CHECK-SAME: %lse: !row.scalars<2xf32>, %logits: !row.scalars<2xf32>, %merged: !row.scalars<f32>) -> (%weights: !row.scalars<f32>, %closed_logits: !row.scalars<f32>)
-// CHECK: %[[L:.*]] = row.load_scalar %lse[%c0] plane(%c1)
+// CHECK-SAME: %lse: !row.scalars<f32>, %logits: !row.scalars<f32>, %merged: !row.scalars<f32>) -> (%weights: !row.scalars<f32>, %closed_logits: !row.scalars<f32>)
+// CHECK: %[[L:.*]] = row.load_scalar %lse[%c0] :
 // CHECK: %[[A:.*]] = row.load_scalar %merged[%c0]
 // CHECK: %[[SHARE:.*]] = arith.subf %{{.*}}, %[[A]]
 // CHECK: scf.for %[[I:.*]] = %c0
-// CHECK: %[[LOGIT:.*]] = row.load_scalar %logits[%[[I]]] plane(%c1)
+// CHECK: %[[LOGIT:.*]] = row.load_scalar %logits[%[[I]]] :
 // CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[LOGIT]], %[[L]]
 // CHECK: %[[EXP:.*]] = math.exp %[[DIFFERENCE]]
 // CHECK: %[[WEIGHT:.*]] = arith.mulf %[[SHARE]], %[[EXP]]

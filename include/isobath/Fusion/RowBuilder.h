@@ -230,6 +230,9 @@ public:
   llvm::SmallVector<Matrix> matrices(llvm::StringRef name,
                                      mlir::ValueRange tensors, int64_t width);
   Scalars scalars(llvm::StringRef name, mlir::Value tensor, int64_t planes = 1);
+  /// Some of the planes of a tensor, so that kernels do not depend on which.
+  Scalars scalarsFrom(llvm::StringRef name, mlir::Value tensor,
+                      int64_t firstPlane, int64_t planes);
   /// A constant matrix; see ConstantTables.
   Matrix table(llvm::StringRef name, mlir::Attribute key,
                llvm::ArrayRef<int64_t> shape,

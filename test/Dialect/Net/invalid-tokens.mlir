@@ -34,7 +34,7 @@ func.func @take_tokens_c1_behind(%x: tensor<2x3xi32>) {
 // -----
 
 func.func @take_tokens_type(%x: tensor<6xf32>) {
-  // expected-error @below {{'net.take_tokens' op operand #0 must be static tensor with a number or row for every token}}
+  // expected-error @below {{'net.take_tokens' op operand #0 must be static tensor with numbers for every token}}
   %y = net.take_tokens %x {first = 0 : i64, count = 3 : i64}
     : (tensor<6xf32>) -> tensor<1x3xf32>
   return

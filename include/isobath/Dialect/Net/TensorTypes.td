@@ -29,11 +29,11 @@ def Net_HeadValues
     : Net_TensorOfRank<[3], "static floating-point tensor, one value a head and token">;
 def Net_Ids : RankedTensorOf<[I32], [HasStaticShapePred, HasAnyRankOfPred<[2]>],
                              "static tensor of 32-bit ids">;
-/// What there is one number or row of for every token.
+/// What there are numbers of for every token.
 def Net_PerToken
     : RankedTensorOf<[BF16, F32, F64, I32],
-                     [HasStaticShapePred, HasAnyRankOfPred<[2, 3]>],
-                     "static tensor with a number or row for every token">;
+                     [HasStaticShapePred, HasAnyRankOfPred<[2, 3, 4, 5]>],
+                     "static tensor with numbers for every token">;
 def Net_Integers
     : RankedTensorOf<[I32], [HasStaticShapePred, HasAnyRankOfPred<[1]>],
                      "static vector of 32-bit integers">;
