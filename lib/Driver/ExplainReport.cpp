@@ -168,6 +168,14 @@ static MinimumCounter countMinimum(ModuleOp module) {
         .Case([&](depth::FixedReadOp read) {
           minimum.add(read.getClosed(), read.getPartial(), /*mixes=*/1);
         })
+        .Case([&](depth::RunningSumOp sum) {
+          minimum.add({}, sum.getSource(), /*mixes=*/0);
+        })
+        .Case([&](net::ScaleOp read) {
+          // What a uniform read makes of its sum.
+          if (read.getInput().getDefiningOp<depth::RunningSumOp>())
+            minimum.add({}, Value(), /*mixes=*/1);
+        })
         .Case([&](depth::StaticReadOp read) {
           minimum.add(read.getClosed(), read.getPartial(),
                       read.getMixes().size());

@@ -40,6 +40,7 @@ static void tidy(OpPassManager &manager) {
 void isobath::buildSharingPipeline(OpPassManager &manager) {
   tidy(manager); // for equal queries to be one value
   manager.addPass(createShareRoutes());
+  manager.addPass(createSumUniformReads());
   tidy(manager);
 }
 

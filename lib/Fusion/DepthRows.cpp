@@ -365,6 +365,15 @@ static void fixedRead(FixedReadOp op, RowBuilder &k) {
   mix.store(total / k.toNumber(partial ? count + 1 : count));
 }
 
+static void runningSum(RunningSumOp op, RowBuilder &k) {
+  int64_t D = channels(op.getSum());
+  k.setRows(countTokens(op.getSum()));
+  Matrix older = k.matrix("older", op.getOlder(), D),
+         source = k.matrix("source", op.getSource(), D),
+         sum = k.matrixOutput("sum", op.getSum(), D);
+  sum.store(older.load() + source.load());
+}
+
 static void fixedDistribution(FixedDistributionOp op, RowBuilder &k) {
   k.setRows(countTokens(op.getSource()));
   Scalars weights = k.scalarsOutput("weights", op.getWeights());
@@ -397,6 +406,7 @@ void isobath::fusion::registerDepthRows(DialectRegistry &registry) {
     ExtendedStatisticsOp::attachInterface<
         RowModel<ExtendedStatisticsOp, extendedStatistics>>(*context);
     FixedReadOp::attachInterface<RowModel<FixedReadOp, fixedRead>>(*context);
+    RunningSumOp::attachInterface<RowModel<RunningSumOp, runningSum>>(*context);
     FixedDistributionOp::attachInterface<
         RowModel<FixedDistributionOp, fixedDistribution>>(*context);
   });

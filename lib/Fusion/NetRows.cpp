@@ -223,8 +223,9 @@ static void scale(ScaleOp op, RowBuilder &k) {
   int64_t width = chooseWidth(op.getOutput());
   k.setRows(countRows(op.getOutput(), width));
   Matrix input = k.matrix("x", op.getInput(), width);
+  Number factor = k.parameter("factor", op.getFactorAttr());
   Matrix output = k.matrixOutput("y", op.getOutput(), width);
-  output.store(k.constant(op.getFactor().convertToDouble()) * input.load());
+  output.store(factor * input.load());
 }
 
 static void changeType(CastOp op, RowBuilder &k) {

@@ -131,6 +131,14 @@ Scalars RowBuilder::scalarsFrom(StringRef name, Value tensor,
   return scalars(name, tensor, planes);
 }
 
+Number RowBuilder::parameter(StringRef name, FloatAttr value) {
+  Value tensor = tables.get(
+      op->getBlock(), name, value, {1}, [&](MutableArrayRef<float> numbers) {
+        numbers[0] = static_cast<float>(value.getValueAsDouble());
+      });
+  return vector(name, tensor).number(index(0));
+}
+
 Matrix RowBuilder::table(StringRef name, Attribute key, ArrayRef<int64_t> shape,
                          function_ref<void(MutableArrayRef<float>)> fill) {
   return matrix(name, tables.get(op->getBlock(), name, key, shape, fill),

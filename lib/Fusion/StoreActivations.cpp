@@ -110,6 +110,12 @@ void StoredTensors::visit(Operation *op) {
             if (Value partial = read.getPartial())
               add(partial);
           })
+      .Case([&](depth::RunningSumOp sum) {
+        // Of sources that are sums themselves, none is stored.
+        if (!sum.getOlder().getDefiningOp<depth::RunningSumOp>())
+          add(sum.getOlder());
+        add(sum.getSource());
+      })
       .Case([&](depth::PartialOp read) { add(read.getClosed()); })
       .Case([&](depth::MergeOp merge) { add(merge.getPartial()); })
       .Case([&](depth::ExtendOp extend) { add(extend.getNewer()); });

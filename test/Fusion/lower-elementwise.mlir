@@ -2,10 +2,11 @@
 
 // A row of an activation is a token.
 // CHECK-LABEL: func.func @activations
+// CHECK-NEXT: %[[FACTOR:.*]] = arith.constant dense<5.000000e-01> : tensor<1xf32>
 // CHECK-NEXT: %[[SUM:.*]] = row.call @add(%arg0, %arg1) {rows = 6 : i64}
 // CHECK-NEXT: %[[SHIFTED:.*]] = row.call @add_vector(%[[SUM]], %arg2) {rows = 6 : i64}
 // CHECK-NEXT: %[[GATED:.*]] = row.call @swiglu(%[[SHIFTED]], %arg1) {rows = 6 : i64}
-// CHECK-NEXT: row.call @scale(%[[GATED]]) {rows = 6 : i64}
+// CHECK-NEXT: row.call @scale(%[[GATED]], %[[FACTOR]]) {rows = 6 : i64}
 // CHECK-LABEL: row.kernel private @add(%a: !row.matrix<8xf32>, %b: !row.matrix<8xf32>) -> (%y: !row.matrix<8xf32>)
 // CHECK-NEXT: %[[A:.*]] = row.load %a
 // CHECK-NEXT: %[[B:.*]] = row.load %b
@@ -15,8 +16,8 @@
 // CHECK-LABEL: row.kernel private @add_vector(%x: !row.matrix<8xf32>, %u: !row.vector<8xf32>)
 // CHECK-LABEL: row.kernel private @swiglu(
 // CHECK: math.exp
-// CHECK-LABEL: row.kernel private @scale(
-// CHECK: arith.constant 5.000000e-01 : f32
+// CHECK-LABEL: row.kernel private @scale(%x: !row.matrix<8xf32>, %factor: !row.vector<1xf32>)
+// CHECK: row.load_scalar %factor[%c0]
 func.func @activations(%x: tensor<2x3x8xf32>, %y: tensor<2x3x8xf32>,
                        %u: tensor<8xf32>) -> tensor<2x3x8xf32> {
   %0 = net.add %x, %y
@@ -50,10 +51,10 @@ func.func @adjoints(%x: tensor<2x3x8xf32>) -> (tensor<2x3x8xf32>, tensor<8xf32>)
 // Of vectors only the order of elements matters: short ones are one row, long
 // ones are cut into equal parts of whole cache lines. Scalars are a row of one.
 // CHECK-LABEL: func.func @vectors
-// CHECK-NEXT: row.call @multiply(%arg0, %arg0) {rows = 1 : i64} : (tensor<64xf32>
+// CHECK: row.call @multiply(%arg0, %arg0) {rows = 1 : i64} : (tensor<64xf32>
 // CHECK-NEXT: row.call @add(%arg1, %arg1) {rows = 36 : i64} : (tensor<99072xf32>
 // CHECK-NEXT: row.call @broadcast(%arg2) {rows = 2 : i64} : (tensor<f32>) -> (tensor<2x3xf32>)
-// CHECK-NEXT: row.call @scale(%arg2) {rows = 1 : i64} : (tensor<f32>)
+// CHECK-NEXT: row.call @scale(%arg2, %{{.*}}) {rows = 1 : i64} : (tensor<f32>, tensor<1xf32>)
 // CHECK: row.kernel private @add(%a: !row.matrix<2752xf32>
 // CHECK: row.kernel private @broadcast(%value: !row.vector<1xf32>) -> (%y: !row.matrix<3xf32>)
 func.func @vectors(%short: tensor<64xf32>, %long: tensor<99072xf32>,

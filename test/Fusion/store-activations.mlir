@@ -102,3 +102,23 @@ func.func @phases(%ids: tensor<1x2xi32>, %table: tensor<5x8xf32>,
     {epsilon = 1.0e-6 : f64, first_query = 0 : i64}
   return %h : tensor<1x2x8xf32>
 }
+
+// Sources are rounded, whatever reads them; their sums are not.
+// CHECK-LABEL: func.func @running_sums
+// CHECK-SAME: (%[[E:.*]]: tensor<1x2x8xf32>, %[[B:.*]]: tensor<1x2x8xf32>, %[[P:.*]]: tensor<1x2x8xf32>)
+// CHECK-COUNT-3: net.cast %{{.*}} : (tensor<1x2x8xf32>) -> tensor<1x2x8xbf16>
+// CHECK: %[[SUM:.*]] = depth.running_sum %{{.*}} with %{{.*}} : tensor<1x2x8xf32>
+// CHECK-NEXT: %[[TOTAL:.*]] = depth.running_sum %[[SUM]] with %{{.*}} : tensor<1x2x8xf32>
+// CHECK-NEXT: return %[[TOTAL]]
+func.func @running_sums(%e: tensor<1x2x8xf32>, %b: tensor<1x2x8xf32>,
+                        %p: tensor<1x2x8xf32>) -> tensor<1x2x8xf32> {
+  %e1 = net.add %e, %b
+    : (tensor<1x2x8xf32>, tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %b1 = net.add %b, %p
+    : (tensor<1x2x8xf32>, tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %p1 = net.add %p, %e
+    : (tensor<1x2x8xf32>, tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %s = depth.running_sum %e1 with %b1 : tensor<1x2x8xf32>
+  %t = depth.running_sum %s with %p1 : tensor<1x2x8xf32>
+  return %t : tensor<1x2x8xf32>
+}

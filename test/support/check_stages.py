@@ -134,6 +134,33 @@ def check_depth(folder):
     expect(first <= second <= 1.1 * first, "planned bytes by layers:", planned)
 
 
+def check_growth(folder):
+    """With every schedule, a deeper model has the same kernels and more of the
+    same activations, whatever its residual."""
+    block = "{{kind: block, block: 4, routes: {{{}}}}}"
+    residuals = {"standard": "{kind: standard}",
+                 "block": block.format("qkv: learned"),
+                 "role-decoupled": block.format("qk: learned, v: learned")}
+    schedules = ["forward=each,backward=each",
+                 "forward=batched,backward=batched"]
+    for name, residual in residuals.items():
+        for schedule in schedules[:1 if name == "standard" else 2]:
+            kernels, held = [], []
+            for layers in [4, 8, 12]:
+                model = write_description(folder / "model.yaml", layers=layers,
+                                          residual=residual, hidden=16)
+                report = run_json(["isobath", "explain", model, "--schedule",
+                                   schedule])
+                kernels.append(report["kernels"])
+                held.append(report["activation_bytes"])
+            expect(kernels[0] == kernels[1] == kernels[2], name, schedule,
+                   "kernels by layers:", kernels)
+            first, second = held[1] - held[0], held[2] - held[1]
+            # Saved numbers of routes are one more a source, as above.
+            expect(first <= second <= 1.15 * first, name, schedule,
+                   "activation bytes by layers:", held)
+
+
 def tie(text, layers, groups):
     """A module in which all groups of an attention use the first one's query,
     which has the name of the parent's."""
@@ -183,4 +210,4 @@ def check_tied(folder):
 
 
 if __name__ == "__main__":
-    run_checks([check_module, check_code, check_depth, check_tied])
+    run_checks([check_module, check_code, check_depth, check_growth, check_tied])

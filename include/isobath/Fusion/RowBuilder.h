@@ -233,6 +233,8 @@ public:
   /// Some of the planes of a tensor, so that kernels do not depend on which.
   Scalars scalarsFrom(llvm::StringRef name, mlir::Value tensor,
                       int64_t firstPlane, int64_t planes);
+  /// A constant that is an operand, so that kernels do not depend on it.
+  Number parameter(llvm::StringRef name, mlir::FloatAttr value);
   /// A constant matrix; see ConstantTables.
   Matrix table(llvm::StringRef name, mlir::Attribute key,
                llvm::ArrayRef<int64_t> shape,

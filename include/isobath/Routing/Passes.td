@@ -31,6 +31,28 @@ def ShareRoutes : Pass<"isobath-share-routes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::isobath::depth::DepthDialect"];
 }
 
+def SumUniformReads : Pass<"isobath-sum-uniform-reads", "::mlir::ModuleOp"> {
+  let summary = "Continue the sums of uniform reads from site to site";
+  let description = [{
+    A uniform `depth.fixed_read` adds up all of its sources, most of which the
+    read before has added up too: L sites read some L²/2 sources, and as many
+    gradients are added to. Where a read continues the closed sources of the one
+    before, both become `depth.running_sum`s of what is new since, and a
+    multiplication by 1/N: L sites read L sums and L sources.
+
+    The partial is no part of the sum that is continued, as it changes from site
+    to site. Additions keep their order; 1/N is rounded before the product, where
+    the read divides. A read that no other continues stays as it is.
+
+    In a bf16 model the sums stay f32: sources are rounded, the read is not, and
+    a sum that was rounded at every site would move away from it.
+
+    Runs before anything is differentiated, and so does the same for gradients.
+  }];
+  let dependentDialects = [
+    "::isobath::depth::DepthDialect", "::isobath::net::NetDialect"];
+}
+
 /// How a pass treats the routes of a block; see Routing/Schedule.h.
 class ScheduleOption<string what>
     : Option<"schedule", "schedule", "::isobath::routing::Schedule",

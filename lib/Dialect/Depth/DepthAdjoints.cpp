@@ -100,6 +100,14 @@ FixedReadOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
   return success();
 }
 
+LogicalResult
+RunningSumOp::buildAdjoint(OpBuilder &, ValueRange resultGradients,
+                           const llvm::BitVector &,
+                           MutableArrayRef<Value> operandGradients) {
+  llvm::fill(operandGradients, resultGradients[0]);
+  return success();
+}
+
 LogicalResult PartialOp::buildAdjoint(OpBuilder &builder,
                                       ValueRange resultGradients,
                                       const llvm::BitVector &isNeeded,

@@ -327,6 +327,14 @@ LogicalResult FixedReadOp::verify() {
                          sources.front().getType());
 }
 
+LogicalResult RunningSumOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getOlder().getType());
+  return success();
+}
+
 LogicalResult FixedDistributionOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {

@@ -148,6 +148,12 @@ static void fixedRead(FixedReadOp op, LoopBuilder &k, Buffers in, Buffers out) {
   });
 }
 
+static void runningSum(RunningSumOp, LoopBuilder &k, Buffers in, Buffers out) {
+  k.loops(out[0].shape(), [&](ArrayRef<Index> position) {
+    out[0].store(position, in[0].load(position) + in[1].load(position));
+  });
+}
+
 static void fixedDistribution(FixedDistributionOp op, LoopBuilder &k,
                               Buffers in, Buffers out) {
   int64_t N = op.getSourceCount();
@@ -176,6 +182,8 @@ void isobath::reference::registerDepthLoops(DialectRegistry &registry) {
     RouteAdjointDeferredOp::attachInterface<
         LoopModel<RouteAdjointDeferredOp, routeAdjointDeferred>>(*context);
     FixedReadOp::attachInterface<LoopModel<FixedReadOp, fixedRead>>(*context);
+    RunningSumOp::attachInterface<LoopModel<RunningSumOp, runningSum>>(
+        *context);
     FixedDistributionOp::attachInterface<
         LoopModel<FixedDistributionOp, fixedDistribution>>(*context);
   });

@@ -190,6 +190,15 @@ func.func @fixed_read_rule(%e: tensor<2x3x8xf32>) {
 
 // -----
 
+func.func @running_sum_types(%s: tensor<2x3x8xf32>, %b: tensor<2x3x4xf32>) {
+  // expected-error @below {{'depth.running_sum' op failed to verify that all of {older, source} have same type}}
+  %0 = "depth.running_sum"(%s, %b)
+    : (tensor<2x3x8xf32>, tensor<2x3x4xf32>) -> tensor<2x3x8xf32>
+  return
+}
+
+// -----
+
 func.func @fixed_distribution_c1(%e: tensor<2x3x8xf32>) {
   // expected-error @below {{expected 'source_count' to be positive, got 0}}
   %a = depth.fixed_distribution newest of 0 sources like %e : tensor<2x3x8xf32>

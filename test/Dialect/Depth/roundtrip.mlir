@@ -153,6 +153,13 @@ func.func @fixed_read_rules(%e: tensor<2x3x8xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @running_sum
+// CHECK: depth.running_sum %{{[^ ,)]+}} with %{{[^ ,)]+}} : tensor<2x8x64xf32>
+func.func @running_sum(%s0: tensor<2x8x64xf32>, %b0: tensor<2x8x64xf32>) {
+  %s1 = depth.running_sum %s0 with %b0 : tensor<2x8x64xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @fixed_distribution
 // CHECK: %[[WEIGHTS:[a-z0-9_]+]] = depth.fixed_distribution newest of 3 sources like %{{[^ ,)]+}} : tensor<2x8x64xf32>
 // CHECK: return %[[WEIGHTS]] : tensor<1x2x8x1x3xf32>

@@ -46,9 +46,9 @@ func.func @update(%total: tensor<48xf32> {net.name = "total"},
 // It may not where a later op, or the caller, still reads the old values.
 // CHECK-LABEL: func.func @read_later
 // CHECK-SAME: %[[TOTAL:[a-z0-9_]+]]: memref<48xf32> {{.*}}, %[[G:[a-z0-9_]+]]: memref<48xf32> {{.*}}, %[[OLD:[a-z0-9_]+]]: memref<48xf32>
-// CHECK: %[[SUM:[a-z0-9_]+]] = memref.alloc
+// CHECK: %[[SUM:[a-z0-9_]+]] = memref.alloc() : memref<48xf32>
 // CHECK: row.launch @add(%[[TOTAL]], %[[G]]) outs(%[[SUM]])
-// CHECK: row.launch @scale(%[[TOTAL]]) outs(%[[OLD]])
+// CHECK: row.launch @scale(%[[TOTAL]], %{{.*}}) outs(%[[OLD]])
 // CHECK: memref.copy %[[SUM]], %[[TOTAL]]
 func.func @read_later(%total: tensor<48xf32> {net.name = "total"},
                       %g: tensor<48xf32> {net.name = "gradients"})
@@ -66,10 +66,10 @@ func.func @read_later(%total: tensor<48xf32> {net.name = "total"},
 // An intermediate tensor hands its buffer on to what replaces it, also to a
 // kernel with a reduction, which is over when the kernel begins to write.
 // CHECK-LABEL: func.func @intermediate
-// CHECK: %[[A:[a-z0-9_]+]] = memref.alloc
+// CHECK: %[[A:[a-z0-9_]+]] = memref.alloc() : memref<1x2x8xf32>
 // CHECK-NOT: memref.alloc
 // CHECK: row.launch @scale(%{{.*}}) outs(%[[A]])
-// CHECK: row.launch @scale{{.*}}(%[[A]]) outs(%[[A]])
+// CHECK: row.launch @scale(%[[A]], %{{.*}}) outs(%[[A]])
 // CHECK: row.launch @rms_norm(%[[A]], %{{.*}}) outs(%[[A]])
 // CHECK: call @call.net.linear.0(%[[A]],
 func.func @intermediate(%x: tensor<1x2x8xf32> {net.name = "x"},
@@ -92,9 +92,9 @@ func.func @intermediate(%x: tensor<1x2x8xf32> {net.name = "x"},
 // What ends in a result's buffer is there from the start.
 // CHECK-LABEL: func.func @destination
 // CHECK-SAME: %[[X:[a-z0-9_]+]]: memref<1x2x8xf32> {net.name = "x"}, %[[Y:[a-z0-9_]+]]: memref<1x2x8xf32> {net.name = "y"}
-// CHECK-NOT: memref.alloc
-// CHECK: row.launch @scale(%[[X]]) outs(%[[Y]])
-// CHECK: row.launch @scale{{.*}}(%[[Y]]) outs(%[[Y]])
+// CHECK-NOT: memref.alloc() : memref<1x2x8xf32>
+// CHECK: row.launch @scale(%[[X]], %{{.*}}) outs(%[[Y]])
+// CHECK: row.launch @scale(%[[Y]], %{{.*}}) outs(%[[Y]])
 func.func @destination(%x: tensor<1x2x8xf32> {net.name = "x"})
     -> (tensor<1x2x8xf32> {net.name = "y"}) {
   %a = net.scale %x {factor = 2.0 : f64}
@@ -166,14 +166,14 @@ func.func @sums(%g: tensor<1x2x3xf32> {net.name = "g"},
 // CHECK-SAME: %[[X:[a-z0-9_]+]]: memref<2x5x4xf32> {net.name = "x"}, %[[Y:[a-z0-9_]+]]: memref<2x5x4xf32> {net.name = "y"}
 // CHECK: %[[WHOLE:[a-z0-9_]+]] = memref.alloc() : memref<160xi8>
 // CHECK: %[[A:[a-z0-9_]+]] = memref.view %[[WHOLE]][%c0{{.*}}][] : memref<160xi8> to memref<2x5x4xf32>
-// CHECK: row.launch @scale(%[[X]]) outs(%[[A]])
+// CHECK: row.launch @scale(%[[X]], %{{.*}}) outs(%[[A]])
 // CHECK: %[[LOW:[a-z0-9_]+]] = memref.view %[[WHOLE]][%c0{{.*}}][] : memref<160xi8> to memref<1x7x4xf32>
 // CHECK: %[[HIGH:[a-z0-9_]+]] = memref.view %[[WHOLE]][%c112{{.*}}][] : memref<160xi8> to memref<1x3x4xf32>
 // CHECK: %[[JOINED:[a-z0-9_]+]] = memref.alloc() : memref<160xi8>
 // CHECK: %[[B:[a-z0-9_]+]] = memref.view %[[JOINED]][%c0{{.*}}][] : memref<160xi8> to memref<1x7x4xf32>
-// CHECK: row.launch @scale_0(%[[LOW]]) outs(%[[B]])
+// CHECK: row.launch @scale(%[[LOW]], %{{.*}}) outs(%[[B]])
 // CHECK: %[[C:[a-z0-9_]+]] = memref.view %[[JOINED]][%c112{{.*}}][] : memref<160xi8> to memref<1x3x4xf32>
-// CHECK: row.launch @scale_1(%[[HIGH]]) outs(%[[C]])
+// CHECK: row.launch @scale(%[[HIGH]], %{{.*}}) outs(%[[C]])
 // CHECK-NOT: memref.copy
 // CHECK: %[[D:[a-z0-9_]+]] = memref.view %[[JOINED]][%c0{{.*}}][] : memref<160xi8> to memref<2x5x4xf32>
 // The first two tokens of an argument, and the last eight of the tensor above.

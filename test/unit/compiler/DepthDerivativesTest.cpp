@@ -132,6 +132,17 @@ TEST(DepthDerivatives, FixedReads) {
       })");
 }
 
+TEST(DepthDerivatives, RunningSum) {
+  expectDerivative(R"(
+    func.func @loss(%e: tensor<2x3x8xf64>, %b: tensor<2x3x8xf64>,
+                    %p: tensor<2x3x8xf64>)
+        -> (tensor<2x3x8xf64>, tensor<2x3x8xf64>) {
+      %s = depth.running_sum %e with %b : tensor<2x3x8xf64>
+      %t = depth.running_sum %s with %p : tensor<2x3x8xf64>
+      return %s, %t : tensor<2x3x8xf64>, tensor<2x3x8xf64>
+    })");
+}
+
 TEST(DepthDerivatives, Partial) {
   expectDerivative(R"(
     func.func @loss(%w: tensor<8xf64>, %u: tensor<8xf64>, %e: tensor<2x3x8xf64>,

@@ -243,6 +243,27 @@ def Depth_FixedReadOp : Depth_DifferentiableOp<"fixed_read",
   }];
 }
 
+def Depth_RunningSumOp : Depth_DifferentiableOp<"running_sum",
+    [AllTypesMatch<["older", "source"]>]> {
+  let summary = "the sum of all sources so far, with one more";
+  let description = [{
+    `sum = older + source`, where `older` is the sum of older sources, or the
+    first of them. What a uniform `depth.fixed_read` reads at a site is 1/N of
+    the sum of N sources, of which most are in the sum of the site before.
+
+    In a bf16 model the source is rounded, as a source of any read is, and the
+    sums are not.
+
+    ```mlir
+    %s1 = depth.running_sum %s0 with %b0 : tensor<2x8x64xf32>
+    ```
+  }];
+  let arguments = (ins Net_Activation:$older, Net_Activation:$source);
+  let results = (outs Net_Activation:$sum);
+  let hasVerifier = 0;
+  let assemblyFormat = "$older `with` $source attr-dict `:` type($older)";
+}
+
 def Depth_FixedDistributionOp : Depth_Op<"fixed_distribution"> {
   let summary = "the distribution of a fixed read, for reports";
   let description = [{
