@@ -235,7 +235,8 @@ def Row_SpreadOp : Row_Op<"spread"> {
     - (C4) `groups` is positive and divides the result's width
 
     ```mlir
-    %w = row.spread %s[%i] stride(%n) groups(4) : !row.scalars<f32> -> vector<8xf32>
+    %w = row.spread %s[%i] stride(%n) groups(4)
+      : !row.scalars<f32> -> vector<8xf32>
     %u = row.spread %p[%i] stride(%n) plane(%q) groups(2)
       : !row.scalars<2xf32> -> vector<8xf32>
     ```

@@ -129,9 +129,9 @@ def Row_CallOp : Op<Row_Dialect, "call",
       are groups of operands and results; only a list has other than one
     - (C2) `rows` is positive
     - (C3) tensors are static and have the argument's element type and, of a
-      matrix rows·W elements, of a vector or sum W (any number for ?), of scalars with P planes
-      P·rows·width for some width; an input matrix that the kernel reads only by
-      number may have any number of rows
+      matrix rows·W elements, of a vector or sum W (or any number where that is
+      ?), of scalars with P planes P·rows·width for some width; an input matrix
+      that the kernel reads only by number may have any number of rows
 
     ```mlir
     %y = row.call @add_mix(%a, [%b, %c]) {rows = 6 : i64}
