@@ -9,6 +9,7 @@
 #include "Requests.h"
 #include "GlobalMemory.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 #include <tuple>
@@ -17,6 +18,10 @@ using namespace isobath::simulator;
 
 /// Of shared memory; a bank is 4 bytes wide.
 static constexpr std::uint64_t banks = 32, bankBytes = 4;
+
+/// Of one site and warp: a lane that runs ahead of the others by more is
+/// counted without them.
+static constexpr std::size_t maxOpenRequests = 4096;
 
 void RequestCounter::startBlock(std::uint32_t count) {
   warps.resize(count);
@@ -34,8 +39,9 @@ void RequestCounter::add(std::uint32_t warpIndex, std::uint32_t lane,
     open = std::make_unique<Open>();
   if (open->first == 0 && open->requests.empty())
     warp.touched.push_back(site);
-  std::uint64_t number = open->next[lane]++;
-  assert(number >= open->first && "requests wait for all lanes that run");
+  // What a lane that is far behind would belong to may have been counted.
+  std::uint64_t number = std::max(open->next[lane], open->first);
+  open->next[lane] = number + 1;
   while (number - open->first >= open->requests.size())
     open->requests.emplace_back();
   Request &request = open->requests[number - open->first];
@@ -45,7 +51,8 @@ void RequestCounter::add(std::uint32_t warpIndex, std::uint32_t lane,
   request.addresses[lane] = address;
   request.elements[lane] = elements;
   while (!open->requests.empty() &&
-         (open->requests.front().lanes & lanes) == lanes) {
+         ((open->requests.front().lanes & lanes) == lanes ||
+          open->requests.size() > maxOpenRequests)) {
     count(site, open->requests.front());
     open->requests.pop_front();
     ++open->first;
@@ -74,6 +81,8 @@ void RequestCounter::count(std::uint32_t site, const Request &request) {
     llvm::SmallVector<std::uint64_t, warpSize> addresses;
     std::uint64_t byLane[warpSize];
     std::uint32_t lanes = 0;
+    std::uint64_t width =
+        std::min(pieceBytes, request.bytes - piece * pieceBytes);
     for (unsigned lane = 0; lane < warpSize; ++lane) {
       if (!(request.lanes >> lane & 1) ||
           !(piece >= 64 || request.elements[lane] >> piece & 1))
@@ -85,9 +94,9 @@ void RequestCounter::count(std::uint32_t site, const Request &request) {
     if (lanes == 0)
       continue;
     if (request.space == MemorySpace::Shared)
-      countShared(site, byLane, lanes, pieceBytes);
+      countShared(site, byLane, lanes, width);
     else
-      countGlobal(site, addresses, pieceBytes);
+      countGlobal(site, addresses, width);
   }
 }
 
@@ -135,7 +144,7 @@ void RequestCounter::countShared(std::uint32_t site,
   // Wide accesses take several passes, each for as many lanes as the banks have
   // bytes for.
   std::uint64_t lanesPerPass =
-      warpSize * bankBytes / std::max(pieceBytes, bankBytes);
+      warpSize * bankBytes / llvm::bit_ceil(std::max(pieceBytes, bankBytes));
   std::uint64_t wavefronts = 0, ideal = 0, bytes = 0;
   for (std::uint64_t first = 0; first < warpSize; first += lanesPerPass) {
     llvm::SmallVector<std::uint64_t, warpSize> words;
