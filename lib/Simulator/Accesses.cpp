@@ -90,16 +90,18 @@ static std::uint64_t checkSharedBounds(Thread &thread, const void *address,
                                        std::uint64_t bytes,
                                        std::uint32_t site) {
   Launch &launch = thread.block->launch;
-  std::int64_t offset =
+  // One in front of the first byte becomes very large.
+  std::uint64_t offset =
       static_cast<const std::byte *>(address) - launch.shared.getData();
-  std::int64_t end = launch.shared.getBytes();
-  if (offset >= 0 && offset + static_cast<std::int64_t>(bytes) <= end)
+  std::uint64_t end = launch.shared.getBytes();
+  if (offset <= end && bytes <= end - offset)
     return offset;
-  launch.find(FindingKind::OutOfBounds, thread, site,
-              describeAccess(launch.sites[site], bytes),
-              {("it begins at byte " + llvm::Twine(offset) + " of the " +
-                llvm::Twine(end) + " bytes of shared memory")
-                   .str()});
+  launch.find(
+      FindingKind::OutOfBounds, thread, site,
+      describeAccess(launch.sites[site], bytes),
+      {("it begins at byte " + llvm::Twine(static_cast<std::int64_t>(offset)) +
+        " of the " + llvm::Twine(end) + " bytes of shared memory")
+           .str()});
   launch.stop();
 }
 
@@ -112,6 +114,13 @@ static Allocation &checkGlobalBounds(Thread &thread, void *address,
                                      std::uint64_t bytes, std::uint32_t site) {
   Launch &launch = thread.block->launch;
   if (Allocation *found = launch.memory.find(address, bytes)) {
+    if (found->isConstant && launch.sites[site].writes()) {
+      launch.find(FindingKind::ConstantWrite, thread, site,
+                  describeAccess(launch.sites[site], bytes),
+                  {"it is " + launch.memory.describe(address).second +
+                   ", which is constant"});
+      launch.stop();
+    }
     launch.memory.prepare(*found);
     return *found;
   }
@@ -267,13 +276,50 @@ static std::uint64_t checkBytes(Thread &thread, MemorySpace space,
   return reinterpret_cast<std::uintptr_t>(address);
 }
 
+/// Of an access whose variable is not known.
+static void checkStackBounds(Thread &thread, const void *address,
+                             std::uint64_t bytes, std::uint32_t site) {
+  std::uint64_t left = thread.fiber.countBytesFrom(address);
+  if (bytes <= left)
+    return;
+  Launch &launch = thread.block->launch;
+  launch.find(FindingKind::OutOfBounds, thread, site,
+              describeAccess(launch.sites[site], bytes),
+              {("it begins " + llvm::Twine(left) +
+                " bytes before the end of the thread's stack")
+                   .str()});
+  launch.stop();
+}
+
+void isobath::simulator::checkLocal(Thread &thread, const void *address,
+                                    const void *variable,
+                                    std::uint64_t variableBytes,
+                                    std::uint64_t bytes, std::uint32_t site) {
+  std::uint64_t offset = static_cast<const std::byte *>(address) -
+                         static_cast<const std::byte *>(variable);
+  if (bytes == 0 ||
+      (offset <= variableBytes && bytes <= variableBytes - offset))
+    return;
+  Launch &launch = thread.block->launch;
+  launch.find(
+      FindingKind::OutOfBounds, thread, site,
+      describeAccess(launch.sites[site], bytes),
+      {("it begins at byte " + llvm::Twine(static_cast<std::int64_t>(offset)) +
+        " of the " + llvm::Twine(variableBytes) +
+        " bytes of a variable on the thread's stack")
+           .str()});
+  launch.stop();
+}
+
 void isobath::simulator::checkAccess(Thread &thread, void *address,
                                      std::uint64_t bytes, std::uint32_t site,
                                      std::uint64_t elements) {
   Launch &launch = thread.block->launch;
   MemorySpace space = findSpace(thread, address);
-  if (space == MemorySpace::Local || elements == 0)
+  if (elements == 0)
     return;
+  if (space == MemorySpace::Local)
+    return checkStackBounds(thread, address, bytes, site);
   checkAlignment(thread, address, bytes, site);
   std::uint64_t place = 0;
   if (elements == ~std::uint64_t(0)) {
@@ -298,8 +344,10 @@ void isobath::simulator::checkRange(Thread &thread, void *address,
                                     std::uint64_t bytes, std::uint32_t site) {
   Launch &launch = thread.block->launch;
   MemorySpace space = findSpace(thread, address);
-  if (space == MemorySpace::Local || bytes == 0)
+  if (bytes == 0)
     return;
+  if (space == MemorySpace::Local)
+    return checkStackBounds(thread, address, bytes, site);
   checkAlignment(thread, address, bytes, site);
   std::uint64_t place = checkBytes(thread, space, address, bytes, site);
   std::uint64_t pieceBytes = launch.sites[site].pieceBytes;

@@ -143,6 +143,9 @@ void checkAccess(Thread &thread, void *address, std::uint64_t bytes,
                  std::uint64_t elements = ~std::uint64_t(0));
 void checkRange(Thread &thread, void *address, std::uint64_t bytes,
                 std::uint32_t site);
+void checkLocal(Thread &thread, const void *address, const void *variable,
+                std::uint64_t variableBytes, std::uint64_t bytes,
+                std::uint32_t site);
 MemorySpace findSpace(const Thread &thread, const void *address);
 void beginAsyncCopy(Thread &thread, std::byte *shared, const std::byte *global,
                     std::uint32_t bytes, std::uint32_t readBytes,

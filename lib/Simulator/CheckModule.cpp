@@ -191,13 +191,50 @@ static Error checkCall(const CallBase &call) {
   return Error::success();
 }
 
+/// Whether the host would take a pointer of that type for another one.
+static bool isUnknownSpace(const Type *type) {
+  auto *pointer = dyn_cast<PointerType>(type->getScalarType());
+  return pointer && !is_contained({0, 1, 3, 4, 5}, pointer->getAddressSpace());
+}
+
+static Error checkType(const Instruction &instruction, const Type *type) {
+  if (type->isScalableTy())
+    return makeErrorAt(instruction, "given a vector without a fixed length, "
+                                    "which no NVIDIA GPU has");
+  if (isUnknownSpace(type))
+    return makeErrorAt(instruction, "given address space " +
+                                        Twine(type->getPointerAddressSpace()) +
+                                        ", expected 0, 1, 3, 4 or 5");
+  return Error::success();
+}
+
+static Error checkVariableOfStack(const AllocaInst &variable) {
+  constexpr std::uint64_t maxAlignment = 4096;
+  const DataLayout &layout = variable.getModule()->getDataLayout();
+  if (!variable.isStaticAlloca() || !variable.getAllocationSize(layout))
+    return makeErrorAt(variable, "given a variable on the stack whose size is "
+                                 "not known");
+  if (variable.getAlign().value() > maxAlignment)
+    return makeErrorAt(variable, "given a variable on the stack aligned to " +
+                                     Twine(variable.getAlign().value()) +
+                                     " bytes, expected at most " +
+                                     Twine(maxAlignment));
+  return Error::success();
+}
+
 static Error checkInstruction(const Instruction &instruction) {
+  if (Error error = checkType(instruction, instruction.getType()))
+    return error;
+  for (const Value *operand : instruction.operands())
+    if (Error error = checkType(instruction, operand->getType()))
+      return error;
   if (auto *call = dyn_cast<CallBase>(&instruction))
     return checkCall(*call);
-  if (auto *variable = dyn_cast<AllocaInst>(&instruction))
-    if (!variable->isStaticAlloca())
-      return makeErrorAt(instruction, "given a variable on the stack whose "
-                                      "size is not known");
+  if (auto *variable = dyn_cast<AllocaInst>(&instruction)) {
+    if (Error error = checkType(instruction, variable->getAllocatedType()))
+      return error;
+    return checkVariableOfStack(*variable);
+  }
   return Error::success();
 }
 
@@ -212,6 +249,11 @@ static Error checkParameters(const Function &function) {
                        Twine(argument.getArgNo()) +
                        " by value, expected numbers and pointers");
     Type *type = argument.getType();
+    if (type->isPointerTy() && type->getPointerAddressSpace() > 1)
+      return makeError("@" + function.getName() + ": given parameter " +
+                       Twine(argument.getArgNo()) + " in address space " +
+                       Twine(type->getPointerAddressSpace()) +
+                       ", expected 0 or 1");
     if (!type->isPointerTy() && !type->isFloatingPointTy() &&
         !(type->isIntegerTy() && type->getIntegerBitWidth() <= 64)) {
       std::string text;
@@ -244,6 +286,19 @@ static Error checkVariable(const GlobalVariable &variable) {
   if (variable.isThreadLocal())
     return makeError("@" + variable.getName() +
                      ": given a thread-local variable");
+  if (variable.getAddressSpace() != shared)
+    return Error::success();
+  // The address differs from block to block.
+  SmallVector<const User *> users(variable.users());
+  while (!users.empty()) {
+    const User *user = users.pop_back_val();
+    if (isa<GlobalValue>(user))
+      return makeError("@" + variable.getName() +
+                       ": given a use of its address in the value of @" +
+                       user->getName() + ", expected uses in functions");
+    if (isa<Constant>(user))
+      users.append(user->user_begin(), user->user_end());
+  }
   return Error::success();
 }
 
@@ -278,16 +333,27 @@ Error isobath::simulator::checkModule(const Module &module) {
   return checkRecursion(module);
 }
 
-std::uint64_t isobath::simulator::countLocalBytes(const Function &function) {
+static std::uint64_t
+countLocalBytes(const Function &function,
+                DenseMap<const Function *, std::uint64_t> &known) {
+  if (auto found = known.find(&function); found != known.end())
+    return found->second;
   std::uint64_t own = 0, called = 0;
   const DataLayout &layout = function.getParent()->getDataLayout();
   for (const Instruction &instruction : instructions(function)) {
     if (auto *variable = dyn_cast<AllocaInst>(&instruction))
-      own += variable->getAllocationSize(layout)->getFixedValue();
+      // With what aligning it may skip.
+      own += variable->getAllocationSize(layout)->getFixedValue() +
+             variable->getAlign().value();
     else if (auto *call = dyn_cast<CallInst>(&instruction))
       if (const Function *callee = call->getCalledFunction();
           callee && !callee->isDeclaration())
-        called = std::max(called, countLocalBytes(*callee));
+        called = std::max(called, countLocalBytes(*callee, known));
   }
-  return own + called;
+  return known[&function] = own + called;
+}
+
+std::uint64_t isobath::simulator::countLocalBytes(const Function &function) {
+  DenseMap<const Function *, std::uint64_t> known;
+  return ::countLocalBytes(function, known);
 }

@@ -62,6 +62,10 @@ public:
   bool owns(const void *address) const {
     return address >= bottom && address < bottom + bytes;
   }
+  /// The bytes from `address`, which it owns, to the end of the stack.
+  std::size_t countBytesFrom(const void *address) const {
+    return bottom + bytes - static_cast<const std::byte *>(address);
+  }
 
 private:
   static void enter(boost::context::detail::transfer_t from);

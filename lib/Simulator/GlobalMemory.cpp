@@ -163,8 +163,9 @@ void GlobalMemory::forgetFreed() {
 }
 
 void GlobalMemory::adopt(std::byte *base, std::uint64_t bytes,
-                         llvm::StringRef name) {
+                         llvm::StringRef name, bool isConstant) {
   auto allocation = std::make_unique<Allocation>();
+  allocation->isConstant = isConstant;
   allocation->base = base;
   allocation->bytes = bytes;
   allocation->name = name.str();

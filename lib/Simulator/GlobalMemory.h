@@ -66,6 +66,7 @@ struct Allocation {
   std::uint64_t bytes = 0;
   std::string name;
   bool freed = false;
+  bool isConstant = false; // kernels may only read it
   std::unique_ptr<std::byte, void (*)(std::byte *)> memory{nullptr, nullptr};
   Bits initialized;
 
@@ -106,7 +107,8 @@ public:
   llvm::Error endBuffers(void *arena);
   llvm::Error free(void *memory);
   /// Makes memory of the host part of the device's, as variables of a module.
-  void adopt(std::byte *base, std::uint64_t bytes, llvm::StringRef name);
+  void adopt(std::byte *base, std::uint64_t bytes, llvm::StringRef name,
+             bool isConstant);
   void disown(std::byte *base);
 
   /// The living allocation around all of the bytes, or null.

@@ -41,6 +41,10 @@ llvm::StringRef isobath::simulator::toString(FindingKind kind) {
     return "barrier-divergence";
   case FindingKind::WarpDivergence:
     return "warp-divergence";
+  case FindingKind::ConstantWrite:
+    return "constant-write";
+  case FindingKind::Division:
+    return "division";
   case FindingKind::Endless:
     return "endless";
   case FindingKind::Trap:

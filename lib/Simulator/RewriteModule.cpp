@@ -28,7 +28,8 @@ using namespace isobath::simulator;
 
 /// Whether an instruction may get a site. Others are not worth their text.
 static bool mayHaveSite(const Instruction &instruction) {
-  return instruction.mayReadOrWriteMemory() || instruction.isTerminator();
+  return instruction.mayReadOrWriteMemory() || instruction.isTerminator() ||
+         instruction.isIntDivRem();
 }
 
 static std::string describeLocation(const Instruction &instruction,
@@ -211,7 +212,20 @@ static void exportGlobals(Module &module, std::vector<RewrittenGlobal> &found) {
     variable.setVisibility(GlobalValue::DefaultVisibility);
     found.push_back(
         {variable.getName().str(),
-         module.getDataLayout().getTypeAllocSize(variable.getValueType())});
+         module.getDataLayout().getTypeAllocSize(variable.getValueType()),
+         variable.isConstant()});
+  }
+}
+
+/// Names of functions must not be those that the host's code calls, such as
+/// memcpy.
+static void renameFunctions(Module &module) {
+  for (Function &function : module) {
+    if (function.isDeclaration() || !function.hasInternalLinkage())
+      continue;
+    function.setName("isobath_function_" + function.getName());
+    // A stack that overflows stops at the page below it.
+    function.addFnAttr("probe-stack", "inline-asm");
   }
 }
 
@@ -252,6 +266,7 @@ isobath::simulator::rewriteModule(Module &module, TargetMachine &host) {
   exportGlobals(module, result.globals);
   for (const auto &kernel : result.kernels)
     addEntry(*module.getFunction(kernel.getKey()), kernel.getValue().entry);
+  renameFunctions(module);
   retarget(module, host);
   std::string text;
   raw_string_ostream stream(text);

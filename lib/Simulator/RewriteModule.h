@@ -39,6 +39,7 @@ struct RewrittenKernel {
 struct RewrittenGlobal {
   std::string symbol;
   std::uint64_t bytes = 0;
+  bool isConstant = false;
 };
 
 struct RewrittenModule {

@@ -41,6 +41,12 @@ static void rangeAccess(ThreadState *state, void *address, std::uint64_t bytes,
   checkRange(toThread(state), address, bytes, site);
 }
 
+static void localAccess(ThreadState *state, const void *address,
+                        const void *variable, std::uint64_t variableBytes,
+                        std::uint64_t bytes, std::uint32_t site) {
+  checkLocal(toThread(state), address, variable, variableBytes, bytes, site);
+}
+
 static std::uint32_t memorySpace(ThreadState *state, const void *address) {
   return static_cast<std::uint32_t>(findSpace(toThread(state), address));
 }
@@ -80,6 +86,17 @@ static std::uint32_t barrier(ThreadState *state, std::uint32_t site,
   Thread &thread = toThread(state);
   return thread.block->arriveAtBarrier(
       thread, site, id, count, static_cast<BarrierKind>(kind), predicate != 0);
+}
+
+static void division(ThreadState *state, std::uint32_t undefined,
+                     std::uint32_t site) {
+  if (!undefined)
+    return;
+  Thread &thread = toThread(state);
+  Launch &launch = thread.block->launch;
+  launch.find(FindingKind::Division, thread, site,
+              "a division by 0, or of the least number by -1");
+  launch.stop();
 }
 
 static void trap(ThreadState *state, std::uint32_t site) {
@@ -258,6 +275,8 @@ isobath::simulator::getRuntimeFunctions() {
       {functions::access, toPointer(plainAccess)},
       {functions::maskedAccess, toPointer(maskedAccess)},
       {functions::rangeAccess, toPointer(rangeAccess)},
+      {functions::localAccess, toPointer(localAccess)},
+      {functions::division, toPointer(division)},
       {functions::iteration, toPointer(iteration)},
       {functions::warpOperation, toPointer(warpOperation)},
       {functions::barrier, toPointer(barrier)},

@@ -154,7 +154,8 @@ SimulatedDevice::loadModule(const llvm::Module &given) {
        llvm::zip_equal((*module)->description.globals, (*module)->globals)) {
     llvm::StringRef name = variable.symbol;
     name.consume_front("isobath_global_");
-    state->memory.adopt(address, variable.bytes, ("@" + name).str());
+    state->memory.adopt(address, variable.bytes, ("@" + name).str(),
+                        variable.isConstant);
   }
   state->modules.push_back(std::move(*module));
   return state->modules.back().get();

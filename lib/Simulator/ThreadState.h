@@ -52,6 +52,11 @@ inline constexpr char maskedAccess[] = "isobath_simulator_masked_access";
 /// void(thread, address, u64 bytes, site): before an intrinsic that fills or
 /// copies.
 inline constexpr char rangeAccess[] = "isobath_simulator_range_access";
+/// void(thread, address, variable, u64 variableBytes, u64 bytes, site): before
+/// an access to a variable on the thread's stack.
+inline constexpr char localAccess[] = "isobath_simulator_local_access";
+/// void(thread, u32 undefined, site): before a division of integers.
+inline constexpr char division[] = "isobath_simulator_division";
 /// void(thread, site): once in every iteration of a loop.
 inline constexpr char iteration[] = "isobath_simulator_iteration";
 /// void(thread, site, u32 operation, u32 mask, u32 *words): an operation of a

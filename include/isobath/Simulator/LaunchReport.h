@@ -42,6 +42,8 @@ enum class FindingKind {
   GlobalRace,        ///< the same in global memory, within one launch
   BarrierDivergence, ///< not all threads reach the same barrier
   WarpDivergence,    ///< not all lanes of a mask reach the same operation
+  ConstantWrite,     ///< to a variable that is constant
+  Division,          ///< of integers, by 0 or with a result that does not fit
   Endless,           ///< a thread's loops do not end
   Trap,              ///< the kernel says itself that something is wrong
 };
