@@ -107,7 +107,8 @@ llvm::Error GlobalMemory::beginBuffer(void *buffer, std::uint64_t bytes) {
                      " bytes to begin, expected it in an arena");
   endBetween(begin, begin + bytes);
   adopt(begin, bytes,
-        (arena->name + " from byte " + llvm::Twine(begin - arena->base)).str());
+        (arena->name + " from byte " + llvm::Twine(begin - arena->base)).str(),
+        /*constant=*/false);
   allocations[begin]->initialized.fill(0, bytes, false);
   return llvm::Error::success();
 }

@@ -70,8 +70,7 @@ LogicalResult host::checkScratch(LaunchOp launch, KernelOp kernel,
 
 /// What time in a kernel counts as: kernels are called after the ops in them.
 static IsobathPart getPart(StringRef name) {
-  for (StringRef op :
-       {"route", "partial", "merge", "fixed", "scale", "static"})
+  for (StringRef op : {"route", "partial", "merge", "fixed", "scale", "static"})
     if (name.contains(op))
       return ISOBATH_PART_ROUTE;
   if (name.contains("cross_entropy"))
