@@ -230,35 +230,48 @@ void SimulatedRuntimeDevice::product(const runtime::ProductCall &call) {
   runtime::CpuDevice().product(call);
 }
 
+/// Bytes of the tensors of attention.
+struct SimulatedRuntimeDevice::AttentionBytes {
+  explicit AttentionBytes(const runtime::AttentionCall &call)
+      : query(countBytes(call.type, {call.B, call.T, call.H, call.d})),
+        key(countBytes(call.type, {call.B, call.T, call.K, call.d})),
+        lse(countBytes(ISOBATH_F32, {call.B, call.T, call.H})) {}
+
+  std::uint64_t query; // also of the output
+  std::uint64_t key;   // also of values
+  std::uint64_t lse;
+};
+
+/// Whether q, k and v of either call have been written.
+template <typename Tensors>
+bool SimulatedRuntimeDevice::checkInputs(const char *call,
+                                         const Tensors &tensors,
+                                         const AttentionBytes &bytes) {
+  return check(call, "q", tensors.q, bytes.query) &&
+         check(call, "k", tensors.k, bytes.key) &&
+         check(call, "v", tensors.v, bytes.key);
+}
+
 void SimulatedRuntimeDevice::attention(const runtime::AttentionTensors &tensors,
                                        const runtime::AttentionCall &call) {
-  const char *name = "attention";
-  std::uint64_t query = countBytes(call.type, {call.B, call.T, call.H, call.d});
-  std::uint64_t key = countBytes(call.type, {call.B, call.T, call.K, call.d});
-  if (!check(name, "q", tensors.q, query) ||
-      !check(name, "k", tensors.k, key) || !check(name, "v", tensors.v, key) ||
-      !claim(tensors.o, query) ||
-      !claim(tensors.lse, countBytes(ISOBATH_F32, {call.B, call.T, call.H})))
-    return;
-  runtime::CpuDevice().attention(tensors, call);
+  AttentionBytes bytes(call);
+  if (checkInputs("attention", tensors, bytes) &&
+      claim(tensors.o, bytes.query) && claim(tensors.lse, bytes.lse))
+    runtime::CpuDevice().attention(tensors, call);
 }
 
 void SimulatedRuntimeDevice::attentionAdjoint(
     const runtime::AttentionAdjointTensors &tensors,
     const runtime::AttentionCall &call) {
   const char *name = "adjoint of attention";
-  std::uint64_t query = countBytes(call.type, {call.B, call.T, call.H, call.d});
-  std::uint64_t key = countBytes(call.type, {call.B, call.T, call.K, call.d});
-  if (!check(name, "q", tensors.q, query) ||
-      !check(name, "k", tensors.k, key) || !check(name, "v", tensors.v, key) ||
-      !check(name, "o", tensors.o, query) ||
-      !check(name, "lse", tensors.lse,
-             countBytes(ISOBATH_F32, {call.B, call.T, call.H})) ||
-      !check(name, "the gradient of o", tensors.dOut, query) ||
-      !claim(tensors.dq, query) || !claim(tensors.dk, key) ||
-      !claim(tensors.dv, key))
-    return;
-  runtime::CpuDevice().attentionAdjoint(tensors, call);
+  AttentionBytes bytes(call);
+  if (checkInputs(name, tensors, bytes) &&
+      check(name, "o", tensors.o, bytes.query) &&
+      check(name, "lse", tensors.lse, bytes.lse) &&
+      check(name, "the gradient of o", tensors.dOut, bytes.query) &&
+      claim(tensors.dq, bytes.query) && claim(tensors.dk, bytes.key) &&
+      claim(tensors.dv, bytes.key))
+    runtime::CpuDevice().attentionAdjoint(tensors, call);
 }
 
 void SimulatedRuntimeDevice::groupTokens(std::int32_t *starts,

@@ -78,6 +78,10 @@ private:
   /// Whether `what` of `call` has been written; notes a failure if not.
   bool check(const char *call, const char *what, const void *memory,
              std::uint64_t bytes);
+  struct AttentionBytes;
+  template <typename Tensors>
+  bool checkInputs(const char *call, const Tensors &tensors,
+                   const AttentionBytes &bytes);
   /// Whether memory that a call is about to write is the device's; marks it as
   /// written, or notes a failure.
   bool claim(void *memory, std::uint64_t bytes);

@@ -13,13 +13,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowsInPlace.h"
-#include "../Rows/KernelSchedule.h"
+#include "KernelSchedule.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
 using namespace isobath;
-using namespace isobath::rows;
 using namespace isobath::rows;
 using namespace isobath::row;
 

@@ -39,6 +39,19 @@ end:
   ret void
 })";
 
+/// One block of the kernel, whose second word is a table.
+static IsobathLaunch describeLaunch(std::uint32_t threads) {
+  static constexpr std::uint32_t tables[] = {1};
+  IsobathLaunch launch = {};
+  launch.kernel = "kernel";
+  launch.tables = tables;
+  launch.tableCount = 1;
+  launch.wordCount = 3;
+  launch.blocks = 1;
+  launch.threads = threads;
+  return launch;
+}
+
 static std::string compile(const std::string &text) {
   llvm::SMDiagnostic error;
   llvm::LLVMContext context;
@@ -83,14 +96,7 @@ protected:
 TEST_F(RuntimeDevice, LaunchesAKernelWithATable) {
   std::string code = compile(addKernel);
   device.loadCode(code);
-  const std::uint32_t tables[] = {1};
-  IsobathLaunch launch = {};
-  launch.kernel = "kernel";
-  launch.tables = tables;
-  launch.tableCount = 1;
-  launch.wordCount = 3;
-  launch.blocks = 1;
-  launch.threads = 4;
+  IsobathLaunch launch = describeLaunch(4);
   float *y = allocateUnwritten(4);
   void *table[] = {allocate({1, 2, 3, 4}), allocate({10, 20, 30, 40})};
   void *words[] = {reinterpret_cast<void *>(2), table, y};
@@ -108,14 +114,7 @@ TEST_F(RuntimeDevice, LaunchesAKernelWithATable) {
 
 TEST_F(RuntimeDevice, AFindingIsOneLineAtTheEnd) {
   device.loadCode(compile(addKernel));
-  const std::uint32_t tables[] = {1};
-  IsobathLaunch launch = {};
-  launch.kernel = "kernel";
-  launch.tables = tables;
-  launch.tableCount = 1;
-  launch.wordCount = 3;
-  launch.blocks = 1;
-  launch.threads = 5;
+  IsobathLaunch launch = describeLaunch(5);
   float *y = allocateUnwritten(5);
   void *table[] = {allocate({1, 2, 3, 4})};
   void *words[] = {reinterpret_cast<void *>(1), table, y};
